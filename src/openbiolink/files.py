@@ -1,0 +1,183 @@
+"""Files that can be trusted: unpacked and checked when read, whole or absent when written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from openbiolink.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Note = Callable[[str], None]
+
+CHUNK = 1 << 20
+GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = b"PK\x03\x04"
+UTF8_BOM = b"\xef\xbb\xbf"
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hex."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def iter_unpacked(path: Path, note: Note) -> Iterator[bytes]:
+    """The bytes of a plain, gzip or zip file, unpacked and checked, in chunks.
+
+    What a file is, its first bytes say, not its name. Gzip members are read one after another; bytes
+    after the last one are ignored with a note, as the gzip program does. A zip file must hold one file.
+
+    Raises:
+        InputError: the file is absent, cut short, damaged, or a zip of several files.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; check the path")
+    try:
+        with path.open("rb") as stream:
+            magic = stream.read(4)
+            stream.seek(0)
+            if magic[:2] == GZIP_MAGIC:
+                yield from _iter_gzip(stream, path, note)
+            elif magic == ZIP_MAGIC:
+                yield from _iter_zip(path)
+            else:
+                yield from iter(lambda: stream.read(CHUNK), b"")
+    except (zlib.error, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: the compressed data are damaged ({error}); fetch the file again") from error
+
+
+def _iter_gzip(stream: IO[bytes], path: Path, note: Note) -> Iterator[bytes]:
+    waiting = stream.read(CHUNK)
+    while waiting[:2] == GZIP_MAGIC:
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof:
+            if not waiting:
+                raise InputError(f"{path}: the gzip data end too early; the file is cut short, fetch it again")
+            yield member.decompress(waiting)
+            waiting = member.unused_data if member.eof else stream.read(CHUNK)
+        waiting = waiting if len(waiting) > 1 else waiting + stream.read(CHUNK)
+    if waiting:
+        left = len(waiting) + len(stream.read())
+        note(f"{path}: {left} bytes after the end of the gzip data were ignored")
+
+
+def _iter_zip(path: Path) -> Iterator[bytes]:
+    with zipfile.ZipFile(path) as archive:
+        names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+        if len(names) != 1:
+            raise InputError(
+                f"{path}: the zip file holds {len(names)} files ({', '.join(names[:3])}), expected one; "
+                "unpack it and give the right one"
+            )
+        with archive.open(names[0]) as member:
+            yield from iter(lambda: member.read(CHUNK), b"")
+
+
+def unpack(path: Path, folder: Path, note: Note) -> Path:
+    """A plain copy of `path` in `folder`, or `path` itself where it is plain already."""
+    with path.open("rb") if path.is_file() else open(os.devnull, "rb") as stream:  # noqa: PTH123
+        magic = stream.read(4)
+    if path.is_file() and magic[:2] != GZIP_MAGIC and magic != ZIP_MAGIC:
+        return path
+    handle, name = tempfile.mkstemp(dir=folder, prefix="unpacked-")
+    with os.fdopen(handle, "wb") as plain:
+        for chunk in iter_unpacked(path, note):
+            plain.write(chunk)
+    return Path(name)
+
+
+def iter_lines(path: Path, note: Note) -> Iterator[str]:
+    """The lines of a plain, gzip or zip text file, without line ends and byte-order mark.
+
+    LF, CR LF and a missing last line end are all understood; nothing else ends a line.
+
+    Raises:
+        InputError: as `iter_unpacked`, or a line is not UTF-8 (its number is named).
+    """
+    number, rest = 0, b""
+    for chunk in iter_unpacked(path, note):
+        lines = (rest + chunk).split(b"\n")
+        rest = lines.pop()
+        for line in lines:
+            number += 1
+            yield _decode(line, path, number)
+    if rest:
+        yield _decode(rest, path, number + 1)
+
+
+def _decode(line: bytes, path: Path, number: int) -> str:
+    line = line.removeprefix(UTF8_BOM) if number == 1 else line
+    try:
+        return line.removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}, line {number}: byte {error.object[error.start]:#04x} is not UTF-8; convert the file to UTF-8"
+        ) from error
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON as UTF-8 with LF; NaN and infinities are refused by the encoder."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write beside the target and rename, so that readers see the old file or the whole new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def replaced_folder(target: Path, *, owned: Callable[[str], bool]) -> Iterator[Path]:
+    """A fresh folder to write into, which takes the place of `target` once the block ends well.
+
+    On any error the fresh folder is removed and `target` stays as it was.
+
+    Args:
+        target: the folder to create or replace.
+        owned: says of a file name whether this program writes such files; a `target` that holds
+            anything else is refused, so that nobody's notes are lost.
+
+    Raises:
+        InputError: `target` is a file, or holds files that this program did not write.
+    """
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{target}: is a file, expected a folder or nothing; choose another directory")
+    foreign = sorted(entry.name for entry in target.iterdir() if not owned(entry.name)) if target.is_dir() else []
+    if foreign:
+        raise InputError(
+            f"{target}: holds {foreign[0]}, which was not written here; move it elsewhere, the folder is replaced whole"
+        )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
+    try:
+        fresh.chmod(0o755)
+        yield fresh
+        if target.is_dir():
+            old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-old-"))
+            target.rename(old / target.name)
+            fresh.rename(target)
+            shutil.rmtree(old)
+        else:
+            fresh.rename(target)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)

@@ -1,0 +1,131 @@
+"""Node types, relations and identifier prefixes: the facts of `schema.toml` as frozen objects.
+
+>>> schema = load_schema()
+>>> schema.ancestors("DRUG_BINDACT_GENE")
+(Implied(relation='DRUG_BINDING_GENE', flipped=False), Implied(relation='GENE_DRUG', flipped=True))
+>>> schema.node_type("DOID:14320")
+'DIS'
+>>> schema.canonical("ncbigene:10")
+'NCBIGENE:10'
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ANY_TYPE = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Implied:
+    """A more general relation; `flipped` where its head is the tail of the special one."""
+
+    relation: str
+    flipped: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """One kind of edge: the node types of its ends, its direction and its super-relation."""
+
+    name: str
+    head: str = ANY_TYPE
+    tail: str = ANY_TYPE
+    symmetric: bool = False
+    parent: Implied | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prefix:
+    """One registered spelling of a CURIE prefix.
+
+    Attributes:
+        name: the spelling that the project writes.
+        pattern: regular expression of the whole local part.
+        synonyms: other spellings, upper case; letter case never matters.
+        resolvable: whether https://identifiers.org/ resolves it.
+    """
+
+    name: str
+    pattern: str
+    synonyms: tuple[str, ...] = ()
+    resolvable: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """All node types (with the prefixes of their ids), relations and prefixes, by name."""
+
+    node_types: Mapping[str, tuple[str, ...]]
+    relations: Mapping[str, Relation]
+    prefixes: Mapping[str, Prefix]
+
+    def relation(self, name: str) -> Relation:
+        """The relation of this name; an unknown one is directed, untyped and without a parent."""
+        return self.relations.get(name, Relation(name=name))
+
+    def ancestors(self, name: str) -> tuple[Implied, ...]:
+        """Every relation that `name` implies, nearest first, with the direction worked out."""
+        found: list[Implied] = []
+        flipped = False
+        parent = self.relation(name).parent
+        while parent is not None:
+            flipped ^= parent.flipped
+            found.append(Implied(parent.relation, flipped))
+            parent = self.relation(parent.relation).parent
+        return tuple(found)
+
+    def spellings(self) -> dict[str, str]:
+        """Upper-case spelling of every prefix and synonym → the registered spelling."""
+        table = {name.upper(): name for name in self.prefixes}
+        for prefix in self.prefixes.values():
+            table |= {synonym.upper(): prefix.name for synonym in prefix.synonyms}
+        return table
+
+    def canonical(self, curie: str) -> str:
+        """The CURIE with blanks removed around its parts and its prefix in the registered spelling."""
+        prefix, colon, local = curie.strip().partition(":")
+        if not colon:
+            return prefix
+        return f"{self.spellings().get(prefix.strip().upper(), prefix.strip())}:{local.strip()}"
+
+    def node_type(self, curie: str) -> str | None:
+        """The node type that the prefix of a CURIE belongs to; None where no type has it."""
+        prefix = self.canonical(curie).partition(":")[0]
+        return next((kind for kind, prefixes in self.node_types.items() if prefix in prefixes), None)
+
+
+def load_schema() -> Schema:
+    """Read the packaged `schema.toml`."""
+    raw = tomllib.loads(files("openbiolink").joinpath("schema.toml").read_text(encoding="utf-8"))
+    prefixes = {
+        name: Prefix(
+            name=name,
+            pattern=entry["pattern"],
+            synonyms=tuple(entry.get("synonyms", ())),
+            resolvable=entry.get("resolvable", True),
+        )
+        for name, entry in raw["prefix"].items()
+    }
+    relations = {
+        name: Relation(
+            name=name,
+            head=entry["head"],
+            tail=entry["tail"],
+            symmetric=entry.get("symmetric", False),
+            parent=_parse_parent(entry.get("parent")),
+        )
+        for name, entry in raw["relation"].items()
+    }
+    node_types = {name: tuple(prefixes) for name, prefixes in raw["node_type"].items()}
+    return Schema(node_types=node_types, relations=relations, prefixes=prefixes)
+
+
+def _parse_parent(text: str | None) -> Implied | None:
+    return None if text is None else Implied(text.removeprefix("~"), text.startswith("~"))
