@@ -1,0 +1,137 @@
+"""From a cell of a source to node identifiers, in SQL: taking apart, mapping, following obsolete ids.
+
+All work is done once per distinct cell, not per row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from openbiolink.sources.read import table_name
+from openbiolink.tables import quote
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from openbiolink.schema import Schema
+    from openbiolink.sources.catalogue import Catalogue, Cell, Condition, End
+
+# Fates of an identifier. The numbers order the reasons of a row that has several.
+OK, OBSOLETE, UNMAPPED = 0, 5, 6
+
+
+def create_macros(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
+    """Define `bare(text)` (without blanks and quotes around it) and `canonical(curie)` (see `Schema.canonical`)."""
+    spellings = " ".join(f"WHEN {quote(found)} THEN {quote(name)}" for found, name in schema.spellings().items())
+    connection.execute(f"""
+        CREATE OR REPLACE MACRO bare(text) AS
+            regexp_replace(text, '^[\\s\\pZ"]+|[\\s\\pZ"]+$', '', 'g');
+        CREATE OR REPLACE MACRO canonical(curie) AS CASE WHEN contains(curie, ':') THEN
+            CASE upper(bare(split_part(curie, ':', 1))) {spellings} ELSE bare(split_part(curie, ':', 1)) END
+            || ':' || bare(substr(curie, position(':' IN curie) + 1)) ELSE bare(curie) END
+    """)
+
+
+def condition_sql(condition: Condition) -> str:
+    """An SQL test that is true for rows that meet the condition, and never NULL."""
+    cell = f'"{condition.column}"'
+    if condition.one_of is not None:
+        return f"({cell} IN ({', '.join(quote(text) for text in condition.one_of)}))"
+    if condition.none_of is not None:
+        return f"({cell} NOT IN ({', '.join(quote(text) for text in condition.none_of)}))"
+    if condition.matches is not None:
+        return f"regexp_matches({cell}, {quote(condition.matches)})"
+    if condition.matches_not is not None:
+        return f"(NOT regexp_matches({cell}, {quote(condition.matches_not)}))"
+    if condition.token is not None:
+        pieces = f"list_transform(string_split({cell}, {quote(condition.separator)}), lambda piece: trim(piece))"
+        return f"list_contains({pieces}, {quote(condition.token)})"
+    comparison = f"> {condition.above}" if condition.above is not None else f">= {condition.at_least}"
+    return f"coalesce(try_cast({cell} AS DOUBLE) {comparison}, false)"
+
+
+def curie_sql(cell: Cell, text: str) -> str:
+    """An SQL expression for the canonical CURIE in a piece of a cell; the empty text where there is none."""
+    found = f"bare({text})"
+    for pattern, replacement in cell.rewrite.items():
+        found = f"regexp_replace({found}, {quote(pattern)}, {quote(replacement)})"
+    if cell.extract is not None:
+        found = f"regexp_extract({found}, {quote(cell.extract)}, 1)"
+    if cell.prefix is None:
+        return f"canonical({found})"
+    carried = f"starts_with(upper({found}), {quote(cell.prefix.upper() + ':')})"
+    return (
+        f"CASE WHEN {found} = '' THEN '' WHEN {carried} THEN canonical({found}) "
+        f"ELSE {quote(cell.prefix + ':')} || {found} END"
+    )
+
+
+def pieces_sql(cell: Cell, text: str) -> str:
+    """An SQL list of the pieces of a cell."""
+    return f"[{text}]" if cell.split is None else f"string_split({text}, {quote(cell.split)})"
+
+
+def create_map(connection: duckdb.DuckDBPyConnection, catalogue: Catalogue, name: str) -> str:
+    """Create the table of an identifier map, columns `key` and `value`, and return its quoted name."""
+    mapping = catalogue.maps[name]
+    conditions = [condition_sql(condition) for condition in mapping.where] or ["true"]
+    connection.execute(f"""
+        CREATE TABLE IF NOT EXISTS "map/{name}" AS
+        WITH pieces AS (
+            SELECT keys.key AS key_piece, unnest({pieces_sql(mapping.value, f'"{mapping.value.column}"')}) AS value_piece
+            FROM {table_name(mapping.source, mapping.table)},
+                unnest({pieces_sql(mapping.key, f'"{mapping.key.column}"')}) AS keys(key)
+            WHERE {" AND ".join(conditions)}),
+        curies AS (
+            SELECT DISTINCT {curie_sql(mapping.key, "key_piece")} AS key, {curie_sql(mapping.value, "value_piece")} AS value
+            FROM pieces)
+        SELECT key, value FROM curies WHERE key <> '' AND value <> ''
+    """)
+    return f'"map/{name}"'
+
+
+def create_ends(
+    connection: duckdb.DuckDBPyConnection, catalogue: Catalogue, schema: Schema, *, end: End, cells: str, table: str
+) -> None:
+    """Create a table of what every distinct cell of an end stands for.
+
+    Args:
+        connection: the database, with the macros and the source tables.
+        catalogue: the declarations.
+        schema: node types and prefixes.
+        end: the head or tail of a rule.
+        cells: a query of the distinct cells, one column `cell`.
+        table: the table to create: `code` (number of the cell in byte order), `cell`, `id` (the node, or
+            what could not be mapped), `fate` (OK, OBSOLETE or UNMAPPED) and `unknown` (whether the
+            ontology does not hold the node). A cell with several nodes has several rows.
+    """
+    steps = [
+        f"""cells AS (SELECT row_number() OVER (ORDER BY cell) AS code, cell FROM ({cells})),
+        pieces AS (SELECT code, cell, unnest({pieces_sql(end, "cell")}) AS piece FROM cells),
+        step0 AS (SELECT code, cell, {curie_sql(end, "piece")} AS id, {OK} AS fate FROM pieces)"""
+    ]
+    for number, via in enumerate(end.via):
+        name = create_map(connection, catalogue, via)
+        steps.append(f"""step{number + 1} AS (
+            SELECT code, cell, coalesce(value, id) AS id,
+                CASE WHEN fate = {OK} AND value IS NULL THEN {UNMAPPED} ELSE fate END AS fate
+            FROM step{number} LEFT JOIN {name} ON key = id AND fate = {OK})""")
+    last = f"step{len(end.via)}"
+    if end.ontology is None:
+        steps.append(f"followed AS (SELECT code, cell, id, fate, false AS unknown FROM {last})")
+    else:
+        steps.append(f"""followed AS (
+            SELECT code, cell, CASE WHEN live IS NULL OR live = '' THEN {last}.id ELSE canonical(live) END AS id,
+                CASE WHEN live = '' THEN {OBSOLETE} ELSE fate END AS fate, live IS NULL AND fate = {OK} AS unknown
+            FROM {last} LEFT JOIN (SELECT canonical(id) AS old, live FROM {table_name(end.ontology, "resolved")})
+                ON old = {last}.id AND fate = {OK})""")
+    valid = " OR ".join(
+        f"regexp_full_match(id, {quote(f'{prefix}:({schema.prefixes[prefix].pattern})')})"
+        for prefix in schema.node_types[end.type]
+    )
+    connection.execute(f"""
+        CREATE OR REPLACE TABLE {table} AS WITH {", ".join(steps)}
+        SELECT DISTINCT code, cell, id, unknown AND ({valid}) AS unknown,
+            CASE WHEN fate = {OK} AND NOT ({valid}) THEN {UNMAPPED} ELSE fate END AS fate
+        FROM followed
+    """)

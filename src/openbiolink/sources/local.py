@@ -1,0 +1,76 @@
+"""Where the source files lie: a source map, or a folder searched by file names."""
+
+from __future__ import annotations
+
+import tomllib
+from fnmatch import fnmatch
+from typing import TYPE_CHECKING
+
+from openbiolink.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from openbiolink.sources.catalogue import Catalogue
+
+
+def read_source_map(path: Path) -> tuple[str | None, dict[str, Path]]:
+    """Read a source map: its edition, if it names one, and the file of each source id.
+
+    A source map is TOML with a table `[sources]` of `"source id" = "path"`, paths relative to the map,
+    and optionally `edition = "2020"`.
+
+    Raises:
+        InputError: the file is absent, not TOML, or holds anything else.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; give a source map with --source-map")
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not valid TOML ({error}); see docs/sources.md for the form") from error
+    unknown = sorted(content.keys() - {"edition", "sources"})
+    if unknown:
+        raise InputError(f"{path}: unknown key {unknown[0]!r}; a source map has `edition` and [sources] only")
+    edition, entries = content.get("edition"), content.get("sources", {})
+    if not isinstance(entries, dict) or not all(isinstance(value, str) for value in entries.values()):
+        raise InputError(f'{path}: [sources] must be a table of "source id" = "path"; see docs/sources.md')
+    if edition is not None and not isinstance(edition, str):
+        raise InputError(f"{path}: edition = {edition!r} is not a text; write it in quotes")
+    return edition, {name: path.parent / value for name, value in entries.items()}
+
+
+def check_sources(catalogue: Catalogue, paths: dict[str, Path], origin: str) -> None:
+    """Check that all ids are known and all files there.
+
+    Raises:
+        InputError: naming the id with the known ones, or the file.
+    """
+    for name, path in paths.items():
+        try:
+            catalogue.source(name)
+        except InputError as error:
+            raise InputError(f"{origin}: {error}") from None
+        if not path.is_file():
+            raise InputError(f"{origin}: {name} is {path}, which does not exist; mend the path or remove the line")
+
+
+def find_sources(catalogue: Catalogue, folder: Path) -> dict[str, Path]:
+    """The source files in a folder, recognised by name.
+
+    Raises:
+        InputError: the folder is absent, or two files could be the same source.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give the folder of the source files with --source-dir")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    found = {}
+    for source, declared in catalogue.sources.items():
+        matching = [name for name in names if any(fnmatch(name, pattern) for pattern in declared.files)]
+        if len(matching) > 1:
+            raise InputError(
+                f"{folder}: both {matching[0]} and {matching[1]} could be {source}; keep one, or name it in a source map"
+            )
+        if matching:
+            found[source] = folder / matching[0]
+    return found
