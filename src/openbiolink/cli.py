@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from typer.core import TyperGroup
 
 from openbiolink.errors import InputError, OpenBioLinkError
 
@@ -18,14 +19,29 @@ if TYPE_CHECKING:
 
     from openbiolink.progress import Progress as Report
 
+ROAD = ("generate", "split", "evaluate", "demo")
+
+
+class _InRoadOrder(TyperGroup):
+    """A group that lists its commands in the order of the road."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(super().list_commands(ctx), key=ROAD.index)
+
+
 app = typer.Typer(
+    cls=_InRoadOrder,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     help="Build, split and measure link prediction benchmarks on biomedical knowledge graphs.",
 )
-split_app = typer.Typer(no_args_is_help=True, help="Split a graph into training, validation and test set without leaks.")
+split_app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Split a graph into training, validation and test set without leaks.",
+)
 app.add_typer(split_app, name="split")
 
 QUALITY_HELP = "Leave out rows below this level of evidence; `all` has no cut-off."
@@ -37,6 +53,12 @@ def main() -> None:
         app()
     except OpenBioLinkError as error:
         _say(f"[bold red]Error:[/] {_plain(str(error))}")
+        sys.exit(2)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _say(
+            f"[bold red]Error:[/] {_plain(place)}{_plain(error.strerror or str(error))}; nothing was left half-written"
+        )
         sys.exit(2)
     except KeyboardInterrupt:
         _say("[bold red]Interrupted:[/] nothing was left half-written; run the command again")
@@ -126,9 +148,7 @@ def generate(
         excluded_sources=tuple(exclude_source or ()),
     )
     with _progress_bars() as report:
-        graph = generate_graph(
-            catalogue, sources, context.obj / "graph_files", options=options, progress=report
-        )
+        graph = generate_graph(catalogue, sources, context.obj / "graph_files", options=options, progress=report)
     _tell_graph(graph.manifest)
     print(graph.folder)
 
@@ -145,3 +165,142 @@ def _tell_graph(manifest: Mapping[str, Any]) -> None:
         f"{counts['nodes']:,} nodes, {counts['edges']:,} edges of {len(counts['relations'])} relations, "
         f"{counts['tn_edges']:,} true negative edges, {counts['conflicts']:,} conflicts"
     )
+
+
+@split_app.command("rand")
+def split_rand(
+    context: typer.Context,
+    edges: Annotated[Path, typer.Option(metavar="FILE", help="Edges of the graph, such as graph_files/edges.csv.")],
+    nodes: Annotated[Path, typer.Option(metavar="FILE", help="Its nodes and their types, such as nodes.csv.")],
+    tn_edges: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its true negative edges, such as TN_edges.csv.")
+    ] = None,
+    test_frac: Annotated[
+        float, typer.Option(metavar="SHARE", help="Share of all edges that go to the test set.")
+    ] = 0.05,
+    val: Annotated[
+        float, typer.Option(metavar="SHARE", help="Share of all edges that go to the validation set.")
+    ] = 0.05,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Another seed gives another split.")] = 42,
+    no_neg_train_val: Annotated[
+        bool, typer.Option("--no-neg-train-val", help="No negatives for training and validation set.")
+    ] = False,
+    no_neg_test: Annotated[bool, typer.Option("--no-neg-test", help="No negatives for the test set.")] = False,
+    directed: Annotated[
+        bool | None,
+        typer.Option("--directed/--undirected", help="Direction of the graph.", show_default="as its manifest says"),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing DIR/train_test_data/.")] = False,
+) -> None:
+    """Split a graph at random into DIR/train_test_data/."""
+    from openbiolink.split import RandomSplit, random_split
+
+    options = RandomSplit(
+        test_fraction=test_frac,
+        validation_fraction=val,
+        seed=seed,
+        negatives_train_validation=not no_neg_train_val,
+        negatives_test=not no_neg_test,
+        directed=directed,
+    )
+    with _progress_bars() as report:
+        split = random_split(
+            edges,
+            nodes,
+            context.obj / "train_test_data",
+            tn_edges=tn_edges,
+            options=options,
+            overwrite=overwrite,
+            progress=report,
+            note=_note,
+        )
+    _tell_split(split.manifest)
+    print(split.folder)
+
+
+def _tell_split(manifest: Mapping[str, Any]) -> None:
+    counts = manifest["counts"]
+    for part, rows in counts["parts"].items():
+        _say(f"{part}: {rows['positive']:,} positive, {rows['negative']:,} negative edges")
+    for kind, reasons in counts["removed"].items():
+        for reason, rows in reasons.items():
+            _say(f"removed: {rows:,} {kind} edges ({reason})")
+
+
+@app.command()
+def evaluate(
+    dataset: Annotated[
+        Path, typer.Argument(help="A split folder, or a folder with train.txt, valid.txt and test.txt.")
+    ],
+    predictions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Top-k file with `Heads:` and `Tails:` lines, plain or gz.")
+    ] = None,
+    baseline: Annotated[
+        Literal["degree", "frequency"] | None,
+        typer.Option(help="Rank by a trivial rule, the floor of every benchmark."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all numbers as JSON.")] = None,
+    ties: Annotated[
+        Literal["optimistic", "realistic", "pessimistic"],
+        typer.Option(help="Rank of an answer among equal scores (table)."),
+    ] = "realistic",
+    unseen: Annotated[
+        Literal["refuse", "drop", "keep"],
+        typer.Option(help="Test triples with an entity or relation that training lacks."),
+    ] = "refuse",
+    lower_is_better: Annotated[
+        bool, typer.Option("--lower-is-better", help="The file holds distances: the smallest is the best.")
+    ] = False,
+) -> None:
+    """Rank the test triples of a data set, filtered, against all its entities."""
+    from openbiolink.dataset import load_dataset
+    from openbiolink.evaluation import baseline as make_baseline
+    from openbiolink.evaluation import evaluate as rank
+    from openbiolink.evaluation import evaluate_topk, render_table
+    from openbiolink.files import write_json
+
+    if (predictions is None) == (baseline is None):
+        raise InputError("evaluate needs either --predictions FILE or --baseline degree|frequency; give one of them")
+    if lower_is_better and predictions is None:
+        raise InputError("--lower-is-better goes with --predictions only; a baseline has no distances")
+    loaded = load_dataset(dataset, note=_note)
+    with _progress_bars() as report:
+        if predictions is not None:
+            result = evaluate_topk(
+                predictions,
+                loaded,
+                ties=ties,
+                unseen=unseen,
+                higher_is_better=not lower_is_better,
+                note=_note,
+                progress=report,
+            )
+        elif baseline is not None:
+            result = rank(make_baseline(baseline, loaded), loaded, ties=ties, unseen=unseen, progress=report)
+    Console().print(render_table(result))
+    if out is not None:
+        write_json(out, result.to_dict())
+        print(out)
+
+
+@app.command()
+def demo(context: typer.Context) -> None:
+    """Run the whole road on made-up sources that come with the package, into DIR/demo/."""
+    from openbiolink.demo import run_demo
+
+    with _progress_bars() as report:
+        page, numbers = run_demo(context.obj / "demo", progress=report)
+    print(page)
+    print(numbers)
+    _say(
+        "All identifiers and rows of this demo are made up. Next, on real sources:\n"
+        "  openbiolink generate --source-map my-sources.toml\n"
+        "  openbiolink split rand --edges graph_files/edges.csv --tn-edges graph_files/TN_edges.csv "
+        "--nodes graph_files/nodes.csv\n"
+        "  openbiolink evaluate train_test_data --baseline degree\n"
+        "docs/sources.md says which files there are and how a source map looks."
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -12,5 +12,5 @@ class Progress(Protocol):
         """Say that `done` of `total` units of `step` are finished (0 of n when it begins)."""
 
 
-def silent(step: str, done: int, total: int) -> None:  # noqa: ARG001 - the signature is the point
+def silent(step: str, done: int, total: int) -> None:
     """A progress report that nobody reads."""

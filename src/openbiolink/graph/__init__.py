@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from openbiolink.files import replaced_folder
 from openbiolink.graph.build import build_graph
+from openbiolink.graph.importing import ImportCounts, import_edges
 from openbiolink.graph.plan import GraphOptions, plan_graph
 from openbiolink.graph.write import GRAPH_FILES, write_graph
 from openbiolink.progress import silent
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from openbiolink.progress import Progress
     from openbiolink.sources.catalogue import Catalogue
 
-__all__ = ["GRAPH_FILES", "Graph", "GraphOptions", "generate_graph"]
+__all__ = ["GRAPH_FILES", "Graph", "GraphOptions", "ImportCounts", "generate_graph", "import_edges"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

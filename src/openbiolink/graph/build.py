@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from openbiolink.graph.plan import GraphOptions, Plan
     from openbiolink.progress import Progress
     from openbiolink.schema import Schema
-    from openbiolink.sources.catalogue import Catalogue, Rule
+    from openbiolink.sources.catalogue import Catalogue, End, Rule
 
 # Reasons of the ledger in their order: a row with several takes the first. The numbers are used in SQL.
 REASONS = {
@@ -120,16 +120,14 @@ def build_graph(
     """
     create_macros(connection, schema)
     connection.execute("""
-        CREATE TABLE edges (head VARCHAR, relation VARCHAR, tail VARCHAR, score VARCHAR, source VARCHAR, negative BOOLEAN,
-            head_type VARCHAR, tail_type VARCHAR);
+        CREATE TABLE edges (head VARCHAR, relation VARCHAR, tail VARCHAR, score VARCHAR, source VARCHAR,
+            negative BOOLEAN, head_type VARCHAR, tail_type VARCHAR);
         CREATE TABLE unmapped (id VARCHAR, type VARCHAR, negative BOOLEAN)
     """)
     loaded: dict[str, LoadedSource] = {}
     for done, (name, needed) in enumerate(plan.needed.items()):
         progress(f"read {name}", done, len(plan.needed))
-        loaded[name] = load_source(
-            connection, name, sources[name], catalogue.sources[name], needed=needed, note=note
-        )
+        loaded[name] = load_source(connection, name, sources[name], catalogue.sources[name], needed=needed, note=note)
     progress("read sources", len(plan.needed), len(plan.needed))
     context = _Context(connection, catalogue, schema, options, loaded, note)
     groups: dict[tuple[str, bool], list[str]] = {}
@@ -167,7 +165,7 @@ def _build_group(
                 cells=f"SELECT DISTINCT {side} AS cell FROM rows{number}",
                 table=f"{side}s{number}",
             )
-            _list_unmapped(context, rule, f"{side}s{number}", end.type, end.ontology, unknown)
+            _list_unmapped(context, rule, end, f"{side}s{number}", unknown)
     _number_nodes(connection, len(names))
     _list_candidates(context, names, symmetric=symmetric)
     _choose_edges(connection)
@@ -198,8 +196,10 @@ def _filter_rows(context: _Context, name: str, rule: Rule, number: int) -> list[
         score = f'bare("{rule.score.column}")'
         if not rule.score.best_first:
             score = f"CASE WHEN {score} IN {NO_SCORE} THEN '' ELSE {score} END"
-            cases.append(f"WHEN ({score}) <> '' AND NOT coalesce(isfinite(try_cast({score} AS DOUBLE)), false) "
-                         "THEN 'filtered:bad_score'")
+            cases.append(
+                f"WHEN ({score}) <> '' AND NOT coalesce(isfinite(try_cast({score} AS DOUBLE)), false) "
+                "THEN 'filtered:bad_score'"
+            )
             if level is not None:
                 cases.append(f"WHEN ({score}) = '' THEN 'filtered:no_score'")
     reason = f"CASE {' '.join(cases)} ELSE '' END" if cases else "''"
@@ -245,17 +245,15 @@ def _is_no_number(cell: str) -> bool:
     return cell.strip().lower() in {"nan", "inf", "-inf"}
 
 
-def _list_unmapped(
-    context: _Context, rule: Rule, ends: str, kind: str, ontology: str | None, unknown: dict[str, int]
-) -> None:
+def _list_unmapped(context: _Context, rule: Rule, end: End, ends: str, unknown: dict[str, int]) -> None:
     context.connection.execute(f"""
-        INSERT INTO unmapped SELECT DISTINCT id, {quote(kind)}, {str(rule.negative).lower()} FROM {ends}
+        INSERT INTO unmapped SELECT DISTINCT id, {quote(end.type)}, {str(rule.negative).lower()} FROM {ends}
         WHERE fate <> {OK} AND id <> ''
     """)
-    if ontology is not None:
-        count = context.connection.execute(f"SELECT count(DISTINCT id) FROM {ends} WHERE unknown").fetchall()[0][0]
+    if end.ontology is not None:
+        count = _count(context, f"(SELECT DISTINCT id FROM {ends} WHERE unknown)")
         if count:
-            key = f"{rule.relation}: {kind} not in {ontology}"
+            key = f"{rule.relation}: {end.type} not in {end.ontology}"
             unknown[key] = max(unknown.get(key, 0), count)
 
 
@@ -325,7 +323,7 @@ def _count_fates(connection: duckdb.DuckDBPyConnection, number: int) -> dict[int
         others AS (
             SELECT min(CASE WHEN fate = {KEPT} THEN {DUPLICATE} ELSE fate END) AS fate
             FROM candidates WHERE rule = {number} AND row NOT IN (FROM kept) GROUP BY row)
-        SELECT {KEPT}, count(*) FROM kept 
+        SELECT {KEPT}, count(*) FROM kept
         UNION ALL SELECT fate, count(*) FROM others GROUP BY fate
     """).fetchall()
     return dict(counts)

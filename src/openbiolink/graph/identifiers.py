@@ -78,12 +78,14 @@ def create_map(connection: duckdb.DuckDBPyConnection, catalogue: Catalogue, name
     connection.execute(f"""
         CREATE TABLE IF NOT EXISTS "map/{name}" AS
         WITH pieces AS (
-            SELECT keys.key AS key_piece, unnest({pieces_sql(mapping.value, f'"{mapping.value.column}"')}) AS value_piece
+            SELECT keys.key AS key_piece,
+                unnest({pieces_sql(mapping.value, f'"{mapping.value.column}"')}) AS value_piece
             FROM {table_name(mapping.source, mapping.table)},
                 unnest({pieces_sql(mapping.key, f'"{mapping.key.column}"')}) AS keys(key)
             WHERE {" AND ".join(conditions)}),
         curies AS (
-            SELECT DISTINCT {curie_sql(mapping.key, "key_piece")} AS key, {curie_sql(mapping.value, "value_piece")} AS value
+            SELECT DISTINCT {curie_sql(mapping.key, "key_piece")} AS key,
+                {curie_sql(mapping.value, "value_piece")} AS value
             FROM pieces)
         SELECT key, value FROM curies WHERE key <> '' AND value <> ''
     """)

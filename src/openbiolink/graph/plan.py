@@ -121,8 +121,7 @@ def _needed(catalogue: Catalogue, rules: Collection[str]) -> dict[str, dict[str,
         for end in (rule.head, rule.tail):
             for via in end.via:
                 mapping = catalogue.maps[via]
-                cells = (mapping.key, mapping.value, *mapping.where)
-                need(mapping.source, mapping.table, frozenset(cell.column for cell in cells))
+                need(mapping.source, mapping.table, mapping.columns())
             if end.ontology is not None:
                 need(end.ontology, "resolved", frozenset())
     return needed

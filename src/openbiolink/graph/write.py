@@ -39,7 +39,8 @@ TABLE_FILES = {
     # Pairs that are stated and denied: the edge, its score and source, the true negative's score and source.
     "conflicts.tsv": """
         SELECT yes.head, yes.relation, yes.tail, yes.score, yes.source, no.score, no.source
-        FROM edges AS yes JOIN edges AS no USING (head, relation, tail) WHERE NOT yes.negative AND no.negative ORDER BY ALL""",
+        FROM edges AS yes JOIN edges AS no USING (head, relation, tail)
+        WHERE NOT yes.negative AND no.negative ORDER BY ALL""",
 }
 STATISTICS_FILES = {"stats.txt": False, "tn_stats.txt": True}
 GRAPH_FILES = frozenset({*TABLE_FILES, *STATISTICS_FILES, "ledger.tsv", MANIFEST})
@@ -144,7 +145,13 @@ def _manifest(
         "counts": _counts(connection),
         "not_in_ontology": build.not_in_ontology,
         "ledger": [
-            {"rule": entry.rule, "source": entry.source, "reason": entry.reason, "rows": entry.rows, "edges": entry.edges}
+            {
+                "rule": entry.rule,
+                "source": entry.source,
+                "reason": entry.reason,
+                "rows": entry.rows,
+                "edges": entry.edges,
+            }
             for entry in build.ledger
         ],
     }
@@ -155,7 +162,8 @@ def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         return int(connection.execute(f"SELECT count(*) FROM {what}").fetchall()[0][0])
 
     relations = connection.execute("""
-        SELECT relation, count(*) FILTER (NOT negative), count(*) FILTER (negative) FROM edges GROUP BY relation ORDER BY relation
+        SELECT relation, count(*) FILTER (NOT negative), count(*) FILTER (negative)
+        FROM edges GROUP BY relation ORDER BY relation
     """).fetchall()
     types = connection.execute("SELECT type, count(*) FROM nodes GROUP BY type ORDER BY type").fetchall()
     return {

@@ -177,6 +177,11 @@ class IdMap(_Declared):
     key: Cell
     value: Cell
 
+    def columns(self) -> frozenset[str]:
+        """All columns of the source that the map reads."""
+        cells: tuple[Cell | Condition, ...] = (self.key, self.value, *self.where)
+        return frozenset(cell.column for cell in cells)
+
 
 class Score(_Declared):
     """Where the quality score stands, and what is better.
@@ -231,7 +236,7 @@ class Rule(_Declared):
     def columns(self) -> frozenset[str]:
         """All columns of the source that the rule reads."""
         levels = (self.quality.low, self.quality.medium, self.quality.high, self.negation)
-        cells = [self.head, self.tail, *self.where, *levels, self.score]
+        cells: tuple[Cell | Condition | Score | None, ...] = (self.head, self.tail, *self.where, *levels, self.score)
         return frozenset(cell.column for cell in cells if cell is not None)
 
 
@@ -290,19 +295,7 @@ def parse_catalogue(edition: str, declarations: Iterable[Traversable]) -> Catalo
     Raises:
         CatalogueError: as `load_catalogue`.
     """
-    merged: dict[str, dict[str, Any]] = {"source": {}, "map": {}, "rule": {}, "end": {}, "quality": {}}
-    for file in declarations:
-        try:
-            tables = tomllib.loads(file.read_text(encoding="utf-8"))
-        except tomllib.TOMLDecodeError as error:
-            raise CatalogueError(f"{file.name}: not valid TOML ({error})") from error
-        for kind, entries in tables.items():
-            if kind not in merged:
-                raise CatalogueError(f"{file.name}: unknown table [{kind}]; known are {', '.join(merged)}")
-            repeated = sorted(merged[kind].keys() & entries.keys())
-            if repeated:
-                raise CatalogueError(f"{file.name}: [{kind}.{repeated[0]!r}] is declared twice; keep one")
-            merged[kind] |= entries
+    merged = _merge(declarations)
     ends, qualities = merged.pop("end"), merged.pop("quality")
     for name, source in merged["source"].items():
         if isinstance(source.get("layout"), str):
@@ -319,6 +312,24 @@ def parse_catalogue(edition: str, declarations: Iterable[Traversable]) -> Catalo
         raise CatalogueError(f"edition {edition}: {place}: {first['msg']} (got {first['input']!r:.80})") from error
     _check_references(catalogue)
     return catalogue
+
+
+def _merge(declarations: Iterable[Traversable]) -> dict[str, dict[str, Any]]:
+    """The tables of all files by kind and name."""
+    merged: dict[str, dict[str, Any]] = {"source": {}, "map": {}, "rule": {}, "end": {}, "quality": {}}
+    for file in declarations:
+        try:
+            tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        except tomllib.TOMLDecodeError as error:
+            raise CatalogueError(f"{file.name}: not valid TOML ({error})") from error
+        for kind, entries in tables.items():
+            if kind not in merged:
+                raise CatalogueError(f"{file.name}: unknown table [{kind}]; known are {', '.join(merged)}")
+            repeated = sorted(merged[kind].keys() & entries.keys())
+            if repeated:
+                raise CatalogueError(f"{file.name}: [{kind}.{repeated[0]!r}] is declared twice; keep one")
+            merged[kind] |= entries
+    return merged
 
 
 def _named_piece(owner: str, key: str, name: str, pieces: Mapping[str, Any]) -> Any:
@@ -359,13 +370,14 @@ def _check_references(catalogue: Catalogue) -> None:
                 raise CatalogueError(f"rule {name!r}: node type {end.type!r} is not in the schema")
             for via in end.via:
                 if via not in catalogue.maps:
-                    raise CatalogueError(f"rule {name!r}: map {via!r} is not declared{did_you_mean(via, catalogue.maps)}")
+                    raise CatalogueError(
+                        f"rule {name!r}: map {via!r} is not declared{did_you_mean(via, catalogue.maps)}"
+                    )
             if end.ontology is not None and end.ontology not in catalogue.sources:
                 raise CatalogueError(f"rule {name!r}: ontology {end.ontology!r} is not a declared source")
         _check_columns(catalogue, f"rule {name!r}", rule.source, rule.table, rule.columns())
     for name, mapping in catalogue.maps.items():
-        columns = frozenset(cell.column for cell in (mapping.key, mapping.value, *mapping.where))
-        _check_columns(catalogue, f"map {name!r}", mapping.source, mapping.table, columns)
+        _check_columns(catalogue, f"map {name!r}", mapping.source, mapping.table, mapping.columns())
 
 
 def _check_columns(catalogue: Catalogue, owner: str, source: str, table: str, columns: frozenset[str]) -> None:

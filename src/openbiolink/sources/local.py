@@ -68,9 +68,8 @@ def find_sources(catalogue: Catalogue, folder: Path) -> dict[str, Path]:
     for source, declared in catalogue.sources.items():
         matching = [name for name in names if any(fnmatch(name, pattern) for pattern in declared.files)]
         if len(matching) > 1:
-            raise InputError(
-                f"{folder}: both {matching[0]} and {matching[1]} could be {source}; keep one, or name it in a source map"
-            )
+            both = f"{matching[0]} and {matching[1]}"
+            raise InputError(f"{folder}: both {both} could be {source}; keep one, or name it in a source map")
         if matching:
             found[source] = folder / matching[0]
     return found

@@ -53,18 +53,17 @@ def iter_copy_rows(
             cells = line.split("\t")
             if len(cells) != width:
                 raise InputError(
-                    f"{path}, line {number}: {len(cells)} cells in table {table}, expected {width}; fetch the dump again"
+                    f"{path}, line {number}: {len(cells)} cells in table {table}, expected {width}; "
+                    "fetch the dump again"
                 )
             yield table, tuple(_decode(cells[place]) for place in places)
     if block is not None:
         raise InputError(f"{path}: ends inside table {block[0]}; the dump is cut short, fetch it again")
     if missing:
-        raise InputError(f"{path}: has no COPY block of table {sorted(missing)[0]}; check that this is the right dump")
+        raise InputError(f"{path}: has no COPY block of table {min(missing)}; check that this is the right dump")
 
 
-def _open_block(
-    path: Path, number: int, found: re.Match[str], wanted: Sequence[str]
-) -> tuple[str, int, list[int]]:
+def _open_block(path: Path, number: int, found: re.Match[str], wanted: Sequence[str]) -> tuple[str, int, list[int]]:
     columns = [column.strip().strip('"') for column in found[3].split(",")]
     absent = [column for column in wanted if column not in columns]
     if absent:

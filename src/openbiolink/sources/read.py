@@ -15,7 +15,7 @@ from openbiolink.sources.catalogue import TABLES
 from openbiolink.sources.layout import FoundLayout, find_layout
 from openbiolink.sources.obo import read_obo
 from openbiolink.sources.pgdump import iter_copy_rows
-from openbiolink.tables import first_lines, read_delimited
+from openbiolink.tables import first_lines, quote, read_delimited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,14 +27,27 @@ if TYPE_CHECKING:
     from openbiolink.sources.catalogue import Source
 
     Needed = Mapping[str, frozenset[str]]
-    Reader = Callable[["duckdb.DuckDBPyConnection", Path, str, Source, Needed, Note], FoundLayout | str]
+    Reader = Callable[["SourceFile"], FoundLayout | str]
 
 GAF_COLUMNS = (
     "database", "object_id", "symbol", "qualifier", "go_id", "reference", "evidence", "with_or_from", "aspect",
     "name", "synonym", "type", "taxa", "date", "assigned_by", "extension", "gene_product",
 )  # fmt: skip
 GAF_COMMENT = "!"
+COMPOSED = re.compile(r"\{(\w+)\}")
 BATCH = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """What a reader is given: where the rows go, the file, its declaration, what is needed of it, and who is told."""
+
+    connection: duckdb.DuckDBPyConnection
+    name: str
+    path: Path
+    source: Source
+    needed: Needed
+    note: Note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +84,7 @@ def load_source(
     Raises:
         InputError: the file is absent, damaged, or fits no known layout.
     """
-    found = READERS[source.format](connection, path, name, source, needed, note)
+    found = READERS[source.format](SourceFile(connection, name, path, source, needed, note))
     layout = found if isinstance(found, str) else found.layout.name
     return LoadedSource(
         path=path,
@@ -82,46 +95,48 @@ def load_source(
     )
 
 
-def _read_delimited_source(
-    connection: duckdb.DuckDBPyConnection, path: Path, name: str, source: Source, needed: Needed, note: Note
-) -> FoundLayout:
-    found = find_layout(path, name, source, note)
-    wanted = needed["rows"]
-    pieces = {column: re.findall(r"\{(\w+)\}", found.layout.compose[column]) for column in found.layout.compose}
-    direct = {column for column in wanted if column not in pieces}
-    direct |= {piece for column in wanted & pieces.keys() for piece in pieces[column]}
+def _read_delimited_source(file: SourceFile) -> FoundLayout:
+    found = find_layout(file.path, file.name, file.source, file.note)
+    wanted = file.needed["rows"]
+    composed = {column: template for column, template in found.layout.compose.items() if column in wanted}
+    pieces = {piece for template in composed.values() for piece in COMPOSED.findall(template)}
     read_delimited(
-        connection,
-        path,
+        file.connection,
+        file.path,
         table="loaded",
         columns=found.columns,
-        note=note,
+        note=file.note,
         separator=found.separator,
         skip=found.skip,
         comment=found.layout.comment,
-        keep=[column for column in found.columns if column in direct],
+        keep=[column for column in found.columns if column in pieces | (wanted - composed.keys())],
     )
-    chosen = [f'"{column}"' for column in sorted(wanted - pieces.keys())]
-    for column in sorted(wanted & pieces.keys()):
-        template = re.split(r"\{\w+\}", found.layout.compose[column])
-        parts = [f"'{template[0]}'"]
-        for piece, text in zip(pieces[column], template[1:], strict=True):
-            parts += [f'"{piece}"', f"'{text}'"]
-        chosen.append(f'concat({", ".join(parts)}) AS "{column}"')
-    _rename_loaded(connection, table_name(name, "rows"), chosen)
+    chosen = [f'"{column}"' for column in sorted(wanted - composed.keys())]
+    chosen += [f'{_compose_sql(template)} AS "{column}"' for column, template in sorted(composed.items())]
+    _rename_loaded(file, chosen)
     return found
 
 
-def _rename_loaded(connection: duckdb.DuckDBPyConnection, target: str, chosen: Sequence[str]) -> None:
-    connection.execute(f"CREATE OR REPLACE TABLE {target} AS SELECT {', '.join(chosen)} FROM loaded; DROP TABLE loaded")
+def _compose_sql(template: str) -> str:
+    """An SQL expression for a template such as "{database}:{local_id}"."""
+    pieces = [
+        f'"{piece}"' if place % 2 else quote(piece)  # texts and names of columns take turns
+        for place, piece in enumerate(COMPOSED.split(template))
+    ]
+    return f"concat({', '.join(pieces)})"
 
 
-def _read_gaf(
-    connection: duckdb.DuckDBPyConnection, path: Path, name: str, source: Source, needed: Needed, note: Note
-) -> str:
+def _rename_loaded(file: SourceFile, chosen: Sequence[str]) -> None:
+    target = table_name(file.name, "rows")
+    file.connection.execute(
+        f"CREATE OR REPLACE TABLE {target} AS SELECT {', '.join(chosen)} FROM loaded; DROP TABLE loaded"
+    )
+
+
+def _read_gaf(file: SourceFile) -> str:
     """Gene association files: https://geneontology.org/docs/go-annotation-file-gaf-format-2.2/."""
     version, width, skip = "gaf", 0, 0
-    for line in iter_lines(path, note):
+    for line in iter_lines(file.path, file.note):
         if line.strip() and not line.startswith(GAF_COMMENT):
             width = line.count("\t") + 1
             break
@@ -129,65 +144,68 @@ def _read_gaf(
         version = line[1:].strip().replace("-version:", "") if line.startswith("!gaf-version:") else version
     if not len(GAF_COLUMNS) - 2 <= width <= len(GAF_COLUMNS):
         raise InputError(
-            f"{path}, line {skip + 1}: {width} cells, expected the 15 to 17 of a gene association file ({source.title}); "
-            "check that this is the right file"
+            f"{file.path}, line {skip + 1}: {width} cells, expected the 15 to 17 of a gene association file "
+            f"({file.source.title}); check that this is the right file"
         )
     read_delimited(
-        connection, path, table="loaded", columns=GAF_COLUMNS[:width], note=note, skip=skip, comment=GAF_COMMENT
+        file.connection,
+        file.path,
+        table="loaded",
+        columns=GAF_COLUMNS[:width],
+        note=file.note,
+        skip=skip,
+        comment=GAF_COMMENT,
     )
-    columns = sorted(needed["rows"])
     # Of two taxa the first is that of the gene product, the second an interacting organism.
-    chosen = ["trim(split_part(taxa, '|', 1)) AS taxon" if column == "taxon" else column for column in columns]
-    _rename_loaded(connection, table_name(name, "rows"), chosen)
+    taxon = "trim(split_part(taxa, '|', 1)) AS taxon"
+    _rename_loaded(file, [taxon if column == "taxon" else column for column in sorted(file.needed["rows"])])
     return version
 
 
-def _read_obo_source(
-    connection: duckdb.DuckDBPyConnection, path: Path, name: str, source: Source, needed: Needed, note: Note
-) -> str:
-    head = first_lines(path, note, limit=1)
-    if not head or not head[0].startswith("format-version:"):
+def _read_obo_source(file: SourceFile) -> str:
+    first = "".join(first_lines(file.path, file.note, limit=1))
+    if not first.startswith("format-version:"):
         raise InputError(
-            f"{path}, line 1: an OBO file begins with 'format-version:', found {(head or [''])[0]!r:.60}; "
-            f"check that this is {source.title}"
+            f"{file.path}, line 1: an OBO file begins with 'format-version:', found {first!r:.60}; "
+            f"check that this is {file.source.title}"
         )
-    ontology = read_obo(path, note)
-    rows: dict[str, Sequence[tuple[str, ...]]] = {"is_a": ontology.is_a, "part_of": ontology.part_of, "xref": ontology.xref}
-    for table in needed.keys() & rows.keys():
-        _insert(connection, table_name(name, table), TABLES["obo"][table], rows[table])
-    _insert(connection, table_name(name, "resolved"), ("id", "live"), list(ontology.resolved.items()))
-    return head[0].replace("format-version:", "obo")
+    ontology = read_obo(file.path, file.note)
+    rows: dict[str, Sequence[tuple[str, ...]]] = {
+        "is_a": ontology.is_a,
+        "part_of": ontology.part_of,
+        "xref": ontology.xref,
+    }
+    for table in file.needed.keys() & rows.keys():
+        _create(file, table, TABLES["obo"][table])
+        _insert(file, table, TABLES["obo"][table], rows[table])
+    _create(file, "resolved", ("id", "live"))
+    _insert(file, "resolved", ("id", "live"), list(ontology.resolved.items()))
+    return first.replace("format-version:", "obo")
 
 
-def _read_pgdump(
-    connection: duckdb.DuckDBPyConnection, path: Path, name: str, source: Source, needed: Needed, note: Note
-) -> str:
-    columns = {table: source.tables[table] for table in needed}
-    for table in columns:
-        _insert(connection, table_name(name, table), columns[table], [])
-    rows = iter_copy_rows(path, columns, note)
+def _read_pgdump(file: SourceFile) -> str:
+    columns = {table: file.source.tables[table] for table in file.needed}
+    for table, names in columns.items():
+        _create(file, table, names)
+    rows = iter_copy_rows(file.path, columns, file.note)
     while batch := list(islice(rows, BATCH)):
-        for table in columns:
-            _insert(connection, table_name(name, table), columns[table], [row for owner, row in batch if owner == table], more=True)
+        for table, names in columns.items():
+            _insert(file, table, names, [row for owner, row in batch if owner == table])
     return "plain-text dump"
 
 
-def _insert(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    columns: Sequence[str],
-    rows: Sequence[tuple[str, ...]],
-    *,
-    more: bool = False,
-) -> None:
-    if not more:
-        declared = ", ".join(f'"{column}" VARCHAR' for column in columns)
-        connection.execute(f"CREATE OR REPLACE TABLE {table} ({declared})")
+def _create(file: SourceFile, table: str, columns: Sequence[str]) -> None:
+    declared = ", ".join(f'"{column}" VARCHAR' for column in columns)
+    file.connection.execute(f"CREATE OR REPLACE TABLE {table_name(file.name, table)} ({declared})")
+
+
+def _insert(file: SourceFile, table: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
     if rows:
-        cells = {column: np.array(values, dtype=object) for column, values in zip(columns, zip(*rows, strict=True), strict=True)}
-        connection.register("batch", cells)
-        connection.execute(f"INSERT INTO {table} SELECT * FROM batch")
-        connection.unregister("batch")
+        cells = zip(*rows, strict=True)
+        batch = {column: np.array(values, dtype=object) for column, values in zip(columns, cells, strict=True)}
+        file.connection.register("batch", batch)
+        file.connection.execute(f"INSERT INTO {table_name(file.name, table)} SELECT * FROM batch")
+        file.connection.unregister("batch")
 
 
 READERS: dict[str, Reader] = {

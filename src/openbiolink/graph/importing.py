@@ -1,0 +1,126 @@
+"""Anybody's edge list in the canonical form of the project's own graphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from openbiolink.errors import InputError
+from openbiolink.files import replaced_folder
+from openbiolink.graph.identifiers import create_macros
+from openbiolink.schema import load_schema
+from openbiolink.tables import open_database, read_delimited, write_tsv
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from openbiolink.files import Note
+
+COLUMNS = ("head", "relation", "tail", "score", "source")
+FILES = frozenset({"edges.csv", "nodes.csv"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportCounts:
+    """What became of the rows of an edge list: `rows` = `edges` + `duplicates` + `self_loops`.
+
+    Attributes:
+        rows: rows read.
+        edges: distinct edges written.
+        duplicates: rows that were merged into another one.
+        self_loops: rows from a node to itself, left out.
+        respelled: rows of which a prefix was written in another letter case or by a synonym.
+        trimmed: rows with blanks around an identifier or its local part.
+    """
+
+    rows: int
+    edges: int
+    duplicates: int
+    self_loops: int
+    respelled: int
+    trimmed: int
+
+
+def import_edges(edges: Path, folder: Path, *, note: Note) -> ImportCounts:
+    """Read five columns (head, relation, tail, quality score, source) and write them in canonical form.
+
+    Prefixes get one spelling: the registered one, or for others the most frequent one in the file (the first in
+    byte order of equally frequent ones). Local ids are never changed, but for blanks around them. Of rows
+    that give the same edge the best score stays (the greatest number, else the first text in byte order),
+    and the sources of all are joined by ";". Plain or compressed files are read.
+
+    Args:
+        edges: the edge list, tab-separated, without a header; lines that begin with # are comments.
+        folder: receives `edges.csv` and `nodes.csv` (id and number of rows it occurs in), sorted by bytes.
+        note: called with one line for everything worth knowing.
+
+    Raises:
+        InputError: a row has another number of cells, or an empty identifier or relation.
+    """
+    with replaced_folder(folder, owned=FILES.__contains__) as fresh, open_database() as (connection, _):
+        create_macros(connection, load_schema())
+        read_delimited(connection, edges, table="loaded", columns=COLUMNS, note=note, comment="#")
+        empty = connection.execute(
+            "SELECT count(*) FROM loaded WHERE bare(head) = '' OR bare(relation) = '' OR bare(tail) = ''"
+        ).fetchall()[0][0]
+        if empty:
+            raise InputError(f"{edges}: {empty} rows have an empty head, relation or tail; fill or remove them")
+        connection.execute(SPELL)
+        connection.execute(MERGE)
+        write_tsv(connection, f"SELECT {', '.join(COLUMNS)} FROM merged ORDER BY ALL", fresh / "edges.csv")
+        write_tsv(
+            connection,
+            "SELECT id, count(*) FROM (SELECT head AS id FROM rows UNION ALL SELECT tail FROM rows) "
+            "GROUP BY id ORDER BY id",
+            fresh / "nodes.csv",
+        )
+        counts = connection.execute("""
+            SELECT count(*), count(*) FILTER (head = tail), count(*) FILTER (respelled), count(*) FILTER (trimmed),
+                (SELECT count(*) FROM merged)
+            FROM rows
+        """).fetchall()
+    rows, loops, respelled, trimmed, distinct = counts[0]
+    return ImportCounts(
+        rows=rows,
+        edges=distinct,
+        duplicates=rows - loops - distinct,
+        self_loops=loops,
+        respelled=respelled,
+        trimmed=trimmed,
+    )
+
+
+# Each identifier as found, with blanks removed (`tidy`), and in its one spelling (`id`).
+SPELL = """
+    CREATE TABLE spelled AS
+    WITH found AS (SELECT head AS found FROM loaded UNION ALL SELECT tail FROM loaded),
+    tidied AS (
+        SELECT found, count(*) AS uses, canonical(found) AS known, CASE WHEN contains(found, ':')
+            THEN bare(split_part(found, ':', 1)) || ':' || bare(substr(found, position(':' IN found) + 1))
+            ELSE bare(found) END AS tidy
+        FROM found GROUP BY found),
+    prefixes AS (
+        SELECT split_part(known, ':', 1) AS prefix, sum(uses) AS uses
+        FROM tidied WHERE contains(known, ':') GROUP BY prefix),
+    spellings AS (
+        SELECT upper(prefix) AS folded, first(prefix ORDER BY uses DESC, prefix) AS spelling
+        FROM prefixes GROUP BY folded)
+    SELECT found, tidy, CASE WHEN spelling IS NULL THEN known
+        ELSE spelling || substr(known, position(':' IN known)) END AS id
+    FROM tidied LEFT JOIN spellings ON contains(known, ':') AND folded = upper(split_part(known, ':', 1));
+    CREATE TABLE rows AS
+    SELECT heads.id AS head, bare(relation) AS relation, tails.id AS tail, bare(score) AS score, bare(source) AS source,
+        heads.id <> heads.tidy OR tails.id <> tails.tidy AS respelled,
+        heads.tidy <> heads.found OR tails.tidy <> tails.found AS trimmed
+    FROM loaded
+    JOIN spelled AS heads ON heads.found = loaded.head
+    JOIN spelled AS tails ON tails.found = loaded.tail
+"""
+
+MERGE = """
+    CREATE TABLE merged AS
+    SELECT head, relation, tail,
+        first(score ORDER BY try_cast(score AS DOUBLE) DESC NULLS LAST, score = '', score) AS score,
+        string_agg(DISTINCT source, ';' ORDER BY source) FILTER (source <> '') AS source
+    FROM rows WHERE head <> tail GROUP BY head, relation, tail
+"""
