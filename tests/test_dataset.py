@@ -1,6 +1,7 @@
 """Data sets from files and from lists: nothing lost, nothing changed, everything odd counted."""
 
 import gzip
+import hashlib
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ def test_every_label_survives_letter_for_letter_and_in_order(tmp_path, train, va
 
 
 def test_order_is_that_of_the_file_at_scale(tmp_path):
-    rows = [(f"e{number * 7919 % 50_021}", f"r{number % 7}", f"e{number}") for number in range(400_000)]
+    rows = [(f"e{number * 7919 % 50_021}", f"r{number % 7}", f"e{number}") for number in range(200_000)]
     dataset = load_dataset(write_plain(tmp_path, rows, [], []))
     position = {label: number for number, label in enumerate(dataset.entities)}
     assert np.array_equal(dataset.train[:, 0], [position[head] for head, _, _ in rows])
@@ -90,8 +91,8 @@ def test_packed_and_differently_ended_files_are_the_same_data(tmp_path):
     (packed / "test.tsv").write_bytes(b"\xef\xbb\xbf" + lines(TEST).strip().encode())
     other = load_dataset(packed)
     assert other.checksum == plain.checksum == load_dataset(write_split(tmp_path / "split")).checksum
-    assert other.files.keys() == {"train.txt.gz", "valid.tsv", "test.tsv"}
-    assert other.files["train.txt.gz"] != plain.files["train.txt"]
+    assert other.files["train"] == hashlib.sha256((packed / "train.txt.gz").read_bytes()).hexdigest()
+    assert other.files["train"] != plain.files["train"]
     assert load_dataset(write_plain(tmp_path / "else", TRAIN[::-1])).checksum != plain.checksum
 
 
@@ -177,7 +178,7 @@ def test_repeated_rows_and_test_triples_in_train_are_counted(tmp_path):
 def test_an_empty_id_is_refused_with_its_line(tmp_path):
     write_plain(tmp_path)
     (tmp_path / "test.txt").write_text("a\tr\tb\n\n  \na\tr\t\na\t\tb\n")
-    with pytest.raises(InputError, match=r"test.txt, line 4: an empty id; 2 rows are like this"):
+    with pytest.raises(InputError, match=r"test.txt, line 4: an empty id; give every id \(such rows: 2\)"):
         load_dataset(tmp_path)
 
 
@@ -192,7 +193,7 @@ def test_a_negative_among_the_triples_is_refused_with_its_line(tmp_path):
 def test_folders_that_hold_no_data_set_or_two(tmp_path):
     with pytest.raises(InputError, match="no such folder"):
         load_dataset(tmp_path / "absent")
-    with pytest.raises(InputError, match="holds no data set; expected train_sample.csv"):
+    with pytest.raises(InputError, match="holds no data set; expected train_sample"):
         load_dataset(tmp_path)
     write_split(write_plain(tmp_path))
     with pytest.raises(InputError, match="holds more than one data set"):
@@ -225,7 +226,7 @@ def test_reindex_gives_the_ids_that_were_asked_for():
         reindex(dataset, entities=["a", "b", "c"], relations=["r"])
 
 
-@pytest.mark.parametrize("triple", [("a", "r"), ("a", "r", ""), ("a", "r", 1), ("a", "r", "b", "c"), None])
+@pytest.mark.parametrize("triple", [("a", "r"), ("a", "r", ""), ("a", "r", 1), ("a", "r", "b", "c"), None, "arb"])
 def test_what_is_no_labelled_triple_is_refused(triple):
     with pytest.raises(InputError, match=r"valid triple 2 is .*; expected three labels"):
         from_labelled(train=TRAIN, valid=[*VALID, triple], test=TEST)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import ranking as oracle
 
 from openbiolink.errors import InputError
 from openbiolink.metrics import (
@@ -17,6 +16,7 @@ from openbiolink.metrics import (
     ranking_metrics,
     ranks_from_counts,
 )
+from oracles import ranking as oracle
 
 ranks = st.lists(st.integers(2, 60).map(lambda doubled: doubled / 2), min_size=1, max_size=40)
 
@@ -30,6 +30,8 @@ def test_metrics_are_their_definitions(values):
     assert close(ranking_metrics(values), oracle.metrics(values))
     assert close(mean_reciprocal_rank(values), oracle.metrics(values)["mrr"])
     assert close(mean_rank(values), oracle.metrics(values)["mean_rank"])
+    for k in (1, 3, 10):
+        assert hits_at_k(values, k=k) == oracle.metrics(values)[f"hits@{k}"]
 
 
 @given(ranks)

@@ -645,9 +645,7 @@ def bgee_differential() -> str:
     rows = []
     for number, where in sorted(pairs[:260]):
         call = "over-expression" if rng.random() < 0.5 else "under-expression"
-        rows.append(
-            row(number, anatomy(where), call, "high quality" if rng.random() < 0.7 else "low quality")
-        )
+        rows.append(row(number, anatomy(where), call, "high quality" if rng.random() < 0.7 else "low quality"))
     neither = "not differentially expressed"
     rows += [row(number, anatomy(where), neither, "high quality") for number, where in pairs[260:]]
     rows += [

@@ -44,6 +44,7 @@ split_app = typer.Typer(
 )
 app.add_typer(split_app, name="split")
 
+FILE_WIDTH = 120  # of a table that is written to a file or another program
 QUALITY_HELP = "Leave out rows below this level of evidence; `all` has no cut-off."
 
 
@@ -81,9 +82,20 @@ def _note(text: str) -> None:
 
 @contextmanager
 def _progress_bars() -> Iterator[Report]:
-    """A progress report that draws a bar for the work going on, on standard error."""
+    """A progress report on standard error: a bar on a terminal, else a line whenever another step begins."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        steps: list[str] = []
+
+        def report_line(step: str, done: int, total: int) -> None:
+            if steps[-1:] != [step]:
+                steps.append(step)
+                _say(f"{step} ({done}/{total})")
+
+        yield report_line
+        return
     columns = (TextColumn("{task.description:<48}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task("", total=1)
 
         def report(step: str, done: int, total: int) -> None:
@@ -222,9 +234,6 @@ def _tell_split(manifest: Mapping[str, Any]) -> None:
     counts = manifest["counts"]
     for part, rows in counts["parts"].items():
         _say(f"{part}: {rows['positive']:,} positive, {rows['negative']:,} negative edges")
-    for kind, reasons in counts["removed"].items():
-        for reason, rows in reasons.items():
-            _say(f"removed: {rows:,} {kind} edges ({reason})")
 
 
 @app.command()
@@ -277,7 +286,8 @@ def evaluate(
             )
         elif baseline is not None:
             result = rank(make_baseline(baseline, loaded), loaded, ties=ties, unseen=unseen, progress=report)
-    Console().print(render_table(result))
+    screen = Console()
+    Console(width=None if screen.is_terminal else FILE_WIDTH).print(render_table(result))
     if out is not None:
         write_json(out, result.to_dict())
         print(out)

@@ -77,7 +77,7 @@ class Dataset:
         entities: label of every entity id; sorted by code point unless an order was given.
         relations: label of every relation id, likewise.
         checksum: SHA-256 of the triples by label, in order: the same for plain and packed files.
-        files: SHA-256 of the bytes of every file read, by file name.
+        files: SHA-256 of the bytes of the file of every part; empty where no files were read.
         unseen: for `valid` and `test`, what training lacks.
         duplicates: for every part, how many rows repeat an earlier row of that part.
         in_train: for `valid` and `test`, how many rows are training triples too.
@@ -90,7 +90,7 @@ class Dataset:
     entities: tuple[str, ...] = field(repr=False)
     relations: tuple[str, ...] = field(repr=False)
     checksum: str
-    files: Mapping[str, str]
+    files: Mapping[Part, str]
     unseen: Mapping[Part, Unseen]
     duplicates: Mapping[Part, int]
     in_train: Mapping[Part, int]
@@ -193,9 +193,9 @@ def read_dataset(*, train: Path | str, valid: Path | str, test: Path | str, note
 
 def from_labelled(
     *,
-    train: Sequence[Labelled],
-    valid: Sequence[Labelled],
-    test: Sequence[Labelled],
+    train: Sequence[Sequence[str]],
+    valid: Sequence[Sequence[str]],
+    test: Sequence[Sequence[str]],
     entities: Sequence[str] | None = None,
     relations: Sequence[str] | None = None,
     note: Note = ignore,
@@ -205,7 +205,7 @@ def from_labelled(
     Raises:
         InputError: a triple is not three labels, or a label is absent from the order that was given.
     """
-    labelled: dict[Part, Sequence[Labelled]] = {"train": train, "valid": valid, "test": test}
+    labelled: dict[Part, Sequence[Sequence[str]]] = {"train": train, "valid": valid, "test": test}
     for part, triples in labelled.items():
         for number, triple in enumerate(triples, 1):
             _check_labels(triple, f"{part} triple {number}")
@@ -264,16 +264,16 @@ def _positions(labels: Sequence[str]) -> dict[str, int]:
     return {label: number for number, label in enumerate(labels)}
 
 
-def _check_labels(triple: Labelled, place: str) -> None:
-    if len(triple) != len(TRIPLE) or not all(isinstance(label, str) and label for label in triple):
+def _check_labels(triple: object, place: str) -> None:
+    cells = triple if isinstance(triple, (tuple, list)) else ()
+    if len(cells) != len(TRIPLE) or not all(isinstance(label, str) and label for label in cells):
         raise InputError(f"{place} is {triple!r}; expected three labels, each a text that is not empty")
 
 
 def _find_parts(folder: Path, stems: Mapping[Part, str], endings: Iterable[str]) -> dict[Part, Path]:
     """The file of every part, or nothing where the training part is absent."""
     names = {
-        part: [stem + ending + packed for ending in endings for packed in ("", ".gz")]
-        for part, stem in stems.items()
+        part: [stem + ending + packed for ending in endings for packed in ("", ".gz")] for part, stem in stems.items()
     }
     there = {part: [folder / name for name in names[part] if (folder / name).is_file()] for part in stems}
     if not there["train"]:
@@ -306,13 +306,11 @@ def _read(files: Mapping[Part, Path], columns: Sequence[str], note: Note) -> Dat
         if not entities:
             raise InputError(f"{files['train']}: no triples, nor in the other parts; check the files")
         parts = {part: _encoded(connection, part) for part in files}
-    sums = {path.name: sha256_of(path) for path in files.values()}
+    sums = {part: sha256_of(path) for part, path in files.items()}
     return _assemble(parts, entities, relations, files=sums, note=note, notes=tuple(notes))
 
 
-def _refuse_rows(
-    connection: duckdb.DuckDBPyConnection, path: Path, part: Part, columns: Sequence[str]
-) -> None:
+def _refuse_rows(connection: duckdb.DuckDBPyConnection, path: Path, part: Part, columns: Sequence[str]) -> None:
     """Refuse triples without a label, and rows marked as negative, which are no triples of the graph."""
     rules = {"head = '' OR relation = '' OR tail = ''": ("an empty id", "give every id")}
     if "value" in columns:
@@ -323,7 +321,7 @@ def _refuse_rows(
         count, row = connection.execute(query).fetchall()[0]
         if count:
             line = _line_of_row(path, row, len(columns))
-            raise InputError(f"{path}, line {line}: {fault}; {count} rows are like this; {way_out}")
+            raise InputError(f"{path}, line {line}: {fault}; {way_out} (such rows: {count})")
 
 
 def _line_of_row(path: Path, row: int, cells: int) -> int:
@@ -363,7 +361,7 @@ def _assemble(
     entities: tuple[str, ...],
     relations: tuple[str, ...],
     *,
-    files: Mapping[str, str],
+    files: Mapping[Part, str],
     note: Note,
     notes: tuple[str, ...] = (),
 ) -> Dataset:

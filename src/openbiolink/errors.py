@@ -3,8 +3,7 @@
     OpenBioLinkError
     ├── InputError          a file or an option that the user gave is wrong
     ├── CatalogueError      a declaration in a catalogue is wrong
-    ├── ScoreError          a model returned scores that cannot be ranked
-    └── MissingExtraError   an optional package is needed and not installed
+    └── ScoreError          a model returned scores that cannot be ranked
 
 Each message is one line that names the value, its place, the rule it breaks and the way out.
 The command line prints it without a traceback and ends with status 2.
@@ -27,7 +26,3 @@ class CatalogueError(OpenBioLinkError):
 
 class ScoreError(OpenBioLinkError):
     """A model returned scores of a wrong shape, or scores that are not numbers."""
-
-
-class MissingExtraError(OpenBioLinkError):
-    """An optional package is not installed; the message names the extra that brings it."""

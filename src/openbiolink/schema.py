@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ANY_TYPE = "*"
+AROUND = re.compile(r'^[\s"]+|[\s"]+$')
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +91,11 @@ class Schema:
         return table
 
     def canonical(self, curie: str) -> str:
-        """The CURIE with blanks removed around its parts and its prefix in the registered spelling."""
-        prefix, colon, local = curie.strip().partition(":")
+        """The CURIE without blanks and quotation marks around its parts, its prefix in the registered spelling."""
+        prefix, colon, local = (AROUND.sub("", part) for part in curie.partition(":"))
         if not colon:
             return prefix
-        return f"{self.spellings().get(prefix.strip().upper(), prefix.strip())}:{local.strip()}"
+        return f"{self.spellings().get(prefix.upper(), prefix)}:{local}"
 
     def node_type(self, curie: str) -> str | None:
         """The node type that the prefix of a CURIE belongs to; None where no type has it."""

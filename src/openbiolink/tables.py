@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from openbiolink.files import Note
 
-NEVER_A_CELL = "\x07"  # a bell: stands for "missing", so that no text does
+NEVER_A_CELL = "\n"  # stands for "missing": no cell holds a line end, so no text does
 MAX_LINE = 1 << 24
 SHOWN = 3
 

@@ -38,10 +38,14 @@ VALID = {
     "ANATOMY": r"UBERON:\d+|CL:\d{7}",
 }
 VALID = {kind: re.compile(pattern, re.ASCII) for kind, pattern in VALID.items()}
-SPELLINGS = {
+PREFIXES = (
+    "NCBIGENE GO DOID PUBCHEM.COMPOUND HP REACTOME KEGG UBERON CL UMLS ENSEMBL UNIPROT MIM ORPHANET DECIPHER DRUGCENTRAL"
+    " HGNC MONDO MESH CHEBI FBbt"
+).split()
+SPELLINGS = {prefix.upper(): prefix for prefix in PREFIXES} | {
     "OMIM": "MIM", "ORPHA": "ORPHANET", "ORDO": "ORPHANET", "REACT": "REACTOME", "ENTREZ": "NCBIGENE",
-    "PUBCHEM": "PUBCHEM.COMPOUND", "CID": "PUBCHEM.COMPOUND", "UMLS_CUI": "UMLS", "HPO": "HP", "MSH": "MESH",
-    "FBBT": "FBbt", "UNIPROTKB": "UNIPROT",
+    "ENTREZGENE": "NCBIGENE", "GENEID": "NCBIGENE", "PUBCHEM": "PUBCHEM.COMPOUND", "PUBCHEM.CID": "PUBCHEM.COMPOUND",
+    "CID": "PUBCHEM.COMPOUND", "UMLS_CUI": "UMLS", "HPO": "HP", "MSH": "MESH", "UNIPROTKB": "UNIPROT",
 }  # fmt: skip
 GO_EVIDENCE = (
     "EXP IDA IPI IMP IGI IEP HTP HDA HMP HGI HEP IBA IBD IKR IRD ISS ISO ISA ISM IGC RCA TAS NAS IC ND IEA"
@@ -72,7 +76,7 @@ def curie(text: str, prefix: str = "") -> str:
         return text
     found, _, local = text.partition(":")
     found = bare(found)
-    return f"{SPELLINGS.get(found.upper(), found.upper() if found.upper() != 'FBBT' else 'FBbt')}:{bare(local)}"
+    return f"{SPELLINGS.get(found.upper(), found)}:{bare(local)}"
 
 
 def group(pattern: str, text: str) -> str:
@@ -183,7 +187,9 @@ def read_copy(path: Path, table: str, *names: str) -> Iterator[list[str]]:
         else:
             cells = line.split("\t")
             wanted = [cells[place] for place in places]
-            yield ["" if cell == "\\N" else re.sub(r"\\.", lambda m: escapes.get(m[0], m[0][1:]), cell) for cell in wanted]
+            yield [
+                "" if cell == "\\N" else re.sub(r"\\.", lambda m: escapes.get(m[0], m[0][1:]), cell) for cell in wanted
+            ]
 
 
 # ------------------------------------------------------------------------------------------ identifiers
@@ -251,7 +257,8 @@ class Identifiers:
                 term = terms[identifier]
                 if not term.obsolete:
                     return identifier
-                return resolve(term.replaced_by[0], before) if term.replaced_by else ""
+                others = [one for one in term.replaced_by if one != identifier]
+                return resolve(others[0], before) if others else ""
             if identifier in owners:
                 return resolve(min(owners[identifier]), before)
             return identifier
@@ -407,7 +414,9 @@ def read_string_links(path: Path) -> Iterator[Row]:
         yield Row("", one, two, score)
 
 
-def read_string_actions(mode: str, action: str | None = None, *, both_ways: bool = False) -> Callable[[Path], Iterator[Row]]:
+def read_string_actions(
+    mode: str, action: str | None = None, *, both_ways: bool = False
+) -> Callable[[Path], Iterator[Row]]:
     def rows(path: Path) -> Iterator[Row]:
         names = ("item_id_a", "item_id_b", "mode", "action", "is_directional", "a_is_acting", "score")
         for a, b, found, kind, directional, acting, score in read_named(path, *names):
@@ -430,7 +439,9 @@ def read_stitch_links(path: Path) -> Iterator[Row]:
 def read_stitch_actions(mode: str, actions: tuple[str, ...] = ()) -> Callable[[Path], Iterator[Row]]:
     def rows(path: Path) -> Iterator[Row]:
         for a, b, found, action, score in read_named(path, "item_id_a", "item_id_b", "mode", "action", "score"):
-            drop = first_failure(not_stereo_first=a.startswith("CIDs"), mode=found == mode, action=not actions or action in actions)
+            drop = first_failure(
+                not_stereo_first=a.startswith("CIDs"), mode=found == mode, action=not actions or action in actions
+            )
             yield Row(drop, a, b, score)
 
     return rows
@@ -466,12 +477,16 @@ def is_not(qualifier: str) -> bool:
 
 def read_disease_phenotype(path: Path) -> Iterator[Row]:
     for disease, qualifier, phenotype, evidence, aspect in read_annotations(path):
-        yield Row("negated" if is_not(qualifier) else first_failure(aspect=aspect in {"P", "O"}), disease, phenotype, evidence)
+        yield Row(
+            "negated" if is_not(qualifier) else first_failure(aspect=aspect in {"P", "O"}), disease, phenotype, evidence
+        )
 
 
 def read_no_disease_phenotype(path: Path) -> Iterator[Row]:
     for disease, qualifier, phenotype, evidence, aspect in read_annotations(path):
-        yield Row(first_failure(not_negated=is_not(qualifier), aspect=aspect in {"P", "O"}), disease, phenotype, evidence)
+        yield Row(
+            first_failure(not_negated=is_not(qualifier), aspect=aspect in {"P", "O"}), disease, phenotype, evidence
+        )
 
 
 def read_gene_phenotype(path: Path) -> Iterator[Row]:
@@ -494,7 +509,9 @@ def read_expression(**wanted: str) -> Callable[[Path], Iterator[Row]]:
     def rows(path: Path) -> Iterator[Row]:
         names = ("Gene ID", "Anatomical entity ID", "Expression", "Call quality")
         for gene, anatomy, found, grade in read_named(path, *names):
-            yield Row(first_failure(**{reason: found == call, "composite_anatomy": "∩" not in anatomy}), gene, anatomy, grade)
+            yield Row(
+                first_failure(**{reason: found == call, "composite_anatomy": "∩" not in anatomy}), gene, anatomy, grade
+            )
 
     return rows
 
@@ -505,7 +522,9 @@ def read_difference(**wanted: str) -> Callable[[Path], Iterator[Row]]:
     def rows(path: Path) -> Iterator[Row]:
         names = ("Gene ID", "Anatomical entity ID", "Differential expression", "Call quality")
         for gene, anatomy, found, grade in read_named(path, *names):
-            yield Row(first_failure(**{reason: found == call, "composite_anatomy": "∩" not in anatomy}), gene, anatomy, grade)
+            yield Row(
+                first_failure(**{reason: found == call, "composite_anatomy": "∩" not in anatomy}), gene, anatomy, grade
+            )
 
     return rows
 
@@ -572,7 +591,10 @@ def tree(relation: str, source: str, label: str, kind: str, *prefixes: str) -> R
     return Rule(relation.upper(), source, label, (kind, kind), read_tree(relation, *prefixes))
 
 
-OVER, UNDER = read_difference(not_over_expressed="over-expression"), read_difference(not_under_expressed="under-expression")
+OVER, UNDER = (
+    read_difference(not_over_expressed="over-expression"),
+    read_difference(not_under_expressed="under-expression"),
+)
 RULES: dict[str, Rule] = {
     "GENE_GENE": Rule("GENE_GENE", "string.links", "STRING", ("protein", "protein"), read_string_links, bounds=OUT_OF_1000),
     "GENE_ACTIVATION_GENE": string_action("activation"),
@@ -667,7 +689,9 @@ def build(paths: Mapping[str, Path], *, quality: str = "all", directed: bool = T
     return expected
 
 
-def _build_group(expected: Expected, identifiers: Identifiers, names: list[str], quality: str, *, directed: bool) -> None:
+def _build_group(
+    expected: Expected, identifiers: Identifiers, names: list[str], quality: str, *, directed: bool
+) -> None:
     first = RULES[names[0]]
     symmetric = first.relation in SYMMETRIC
     best: dict[tuple[str, str], tuple] = {}
@@ -682,7 +706,9 @@ def _build_group(expected: Expected, identifiers: Identifiers, names: list[str],
             if reason and reason != "below_quality":
                 counts[reason] += 1
                 continue
-            ends = [identifiers.identify(kind, cell) for kind, cell in zip(rule.ends, (row.head, row.tail), strict=True)]
+            ends = [
+                identifiers.identify(kind, cell) for kind, cell in zip(rule.ends, (row.head, row.tail), strict=True)
+            ]
             for side, kind, found in zip(unknown, rule.ends, ends, strict=True):
                 _list_lost(expected, rule, ENDS[kind].type, found, side)
             pairs, fate = _pair(expected, rule, *ends, symmetric=symmetric)

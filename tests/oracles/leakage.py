@@ -105,6 +105,37 @@ def _find_unseen(rows):
     ]
 
 
+def find_unjustified(folder, *, fractions, directed=True):
+    """One line for every row that was removed from a part although nothing there or elsewhere asks for it."""
+    rows = read_split(folder)
+    place = {(sign, row[:3]): part for (part, sign), content in rows.items() for row in content}
+    nodes = {node for row in rows["train", 1] for node in (row[0], row[2])}
+    relations = {row[1] for row in rows["train", 1]}
+    special = defaultdict(set)  # the rows that imply a triple
+    for sign, triple in place:
+        for implied in consequences(triple, directed=directed):
+            special[sign, implied].add(triple)
+    faults = []
+    for row in read_rows(folder / "removed_edges.tsv"):
+        triple, sign, (reason, _, cause) = row[:3], int(row[4]), row[6].partition(":")
+        part = expected_part(triple, **fractions)
+        unseen = [node for node in (row[0], row[2]) if node not in nodes]
+        others = set(special[sign, triple])
+        if sign == 0:
+            others |= {other for other in consequences(triple, directed=directed) if (0, other) in place}
+        others = {other for other in others if place[sign, other] != part}
+        justified = {
+            "self_loop": row[0] == row[2],
+            "unseen_node": bool(unseen) and cause == ",".join(unseen),
+            "unseen_relation": cause == row[1] and row[1] not in relations,
+            "super_relation": bool(others) and (sign == 0 or cause in {other[1] for other in others}),
+            "implied_negative": sign == 0 and bool(others),
+        }
+        if not justified.get(reason, sign == 0) or (part == "train" and reason in {*justified} - {"self_loop"}):
+            faults.append(f"removed from {part} without need: {row}")
+    return faults
+
+
 def expected_part(triple, *, seed, test, validation):
     """The part that the hash of an edge says."""
     low, high = sorted((triple[0], triple[2]))

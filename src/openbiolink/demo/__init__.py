@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from openbiolink.progress import Progress
 
+REMARK = "All identifiers and rows of this demo are made up; they say nothing about biology."
+
 
 def run_demo(folder: Path, *, progress: Progress = silent) -> tuple[Path, Path]:
     """Build, split, evaluate and report the embedded sources; returns `report.html` and `report.json`.
@@ -49,4 +51,4 @@ def run_demo(folder: Path, *, progress: Progress = silent) -> tuple[Path, Path]:
         result = evaluate(baseline(name, dataset), dataset, model_name=name, progress=progress).to_dict()
         write_json(folder / "results" / f"{name}.json", result)
         results.append(result)
-    return write_report(folder, graph=dict(graph.manifest), split=dict(split.manifest), results=results)
+    return write_report(folder, graph=dict(graph.manifest), split=dict(split.manifest), results=results, remark=REMARK)

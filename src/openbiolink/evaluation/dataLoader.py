@@ -1,4 +1,4 @@
-"""The documented door `openbiolink.evaluation.dataLoader.DataLoader`; the work is done in `openbiolink.dataset`."""  # noqa: N999, E501 - the documented name
+"""The documented door `openbiolink.evaluation.dataLoader.DataLoader`; the work is done in `openbiolink.dataset`."""  # noqa: N999 - the documented name
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class DataLoader:
 
     def __init__(
         self,
-        root: str = "dataset",
+        root: str | Path = "dataset",
         name: str = "HQ_DIR",
         entity_to_id_path: str | Path | None = None,
         relation_to_id_path: str | Path | None = None,
@@ -62,7 +62,7 @@ class DataLoader:
             InputError: there is no such folder, or one of its files or of the mapping files is wrong.
         """
         if root in PUBLISHED:
-            root, name = "dataset", root
+            root, name = "dataset", str(root)
         folder = Path(root) / name
         if not folder.is_dir():
             raise InputError(
@@ -118,9 +118,7 @@ class DataLoader:
         starts = range(0, len(self.dataset.test), batch_size)
         return len(starts), (self.testing[start : start + batch_size] for start in starts)
 
-    def filter_scores(
-        self, batch: Any, scores: Any, filter_col: Literal[0, 2], filter_val: float = np.nan
-    ) -> Any:
+    def filter_scores(self, batch: Any, scores: Any, filter_col: Literal[0, 2], filter_val: float = np.nan) -> Any:
         """A copy of the scores in which the other known answers of every triple have another value.
 
         Known are the triples of all parts; the score of the triple itself stays.

@@ -215,12 +215,10 @@ def _count_batch(
     return counts
 
 
-def _count_side(
-    scores: SideScores, dataset: Dataset, triples: Triples, side: Side, known: KnownAnswers
-) -> Counts:
+def _count_side(scores: SideScores, dataset: Dataset, triples: Triples, side: Side, known: KnownAnswers) -> Counts:
     begin, end = known.spans(query_codes(dataset, triples, side))
     counts = np.empty((len(triples), 4), np.int64)
-    answers = np.ascontiguousarray(triples[:, ANSWER_COLUMN[side]])
+    answers = triples[:, ANSWER_COLUMN[side]].copy()
     count_candidates(scores.candidates, scores.answers, answers, known.answers, begin, end, counts)
     return counts
 

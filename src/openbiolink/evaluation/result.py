@@ -75,9 +75,7 @@ class Evaluation:
         better, equal = self.better[rows][:, COLUMNS[side]], self.equal[rows][:, COLUMNS[side]]
         return ranks_from_counts(better, equal, ties=ties or self.ties).ravel()
 
-    def metrics(
-        self, side: Sides = "both", *, ties: Ties | None = None, relation: str | None = None
-    ) -> Metrics:
+    def metrics(self, side: Sides = "both", *, ties: Ties | None = None, relation: str | None = None) -> Metrics:
         """`mrr`, `hits@1`, `hits@3`, `hits@10`, `mean_rank` over the ranks that `ranks` gives.
 
         Raises:
@@ -102,17 +100,15 @@ class Evaluation:
             "test_triples": len(self.dataset.test),
             "ranked_triples": len(self.triples),
             "left_out": self.left_out,
-            "not_listed": dict(self.not_listed),
+            "not_listed": sum(self.not_listed.values()),
+            "not_listed_by_side": dict(self.not_listed),
             "notes": list(self.notes),
             "metrics": self._all_metrics(None),
             "by_relation": {relation: self._all_metrics(relation) for relation in self.relations()},
         }
 
     def _all_metrics(self, relation: str | None) -> dict[str, dict[str, Metrics]]:
-        return {
-            ties: {side: self.metrics(side, ties=ties, relation=relation) for side in COLUMNS}
-            for ties in TIES
-        }
+        return {ties: {side: self.metrics(side, ties=ties, relation=relation) for side in COLUMNS} for ties in TIES}
 
     def _rows_of(self, relation: str) -> npt.NDArray[np.bool_]:
         if relation not in self.dataset.relations:
@@ -150,20 +146,18 @@ def metric_rows(evaluation: Evaluation, *, ties: Ties | None = None) -> list[tup
 
 def render_table(evaluation: Evaluation, *, ties: Ties | None = None) -> Table:
     """The result as a table for the terminal."""
-    from rich.table import Table  # noqa: PLC0415 - only who prints pays for it
-    from rich.text import Text  # noqa: PLC0415
+    from rich.table import Table
+    from rich.text import Text
 
     rows = metric_rows(evaluation, ties=ties)
     title = f"{evaluation.model}: filtered by {', '.join(evaluation.filter_parts) or 'nothing'}"
     table = Table(title=Text(f"{title}, ties {ties or evaluation.ties}"))
-    table.add_column("relation")
+    table.add_column("relation", overflow="fold")
     table.add_column("side")
     for name in ("ranks", *rows[0][3]):
         table.add_column(name, justify="right")
     for number, (relation, side, count, metrics) in enumerate(rows):
-        numbers = [
-            f"{value:.2f}" if name == "mean_rank" else f"{value:.4f}" for name, value in metrics.items()
-        ]
+        numbers = [f"{value:.2f}" if name == "mean_rank" else f"{value:.4f}" for name, value in metrics.items()]
         last_overall = number == len(COLUMNS) - 1
         table.add_row(Text(relation), side, f"{count:,}", *numbers, end_section=last_overall)
     return table

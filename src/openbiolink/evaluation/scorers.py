@@ -62,9 +62,7 @@ def score_function(scorer: Scorer | ScoreFunction) -> ScoreFunction:
         return scorer.score_batch
     if callable(scorer):
         return scorer
-    raise InputError(
-        f"{type(scorer).__name__} cannot score; give a function of a batch or an object with score_batch"
-    )
+    raise InputError(f"{type(scorer).__name__} cannot score; give a function of a batch or an object with score_batch")
 
 
 def scorer_name(scorer: Scorer | ScoreFunction) -> str:
@@ -103,15 +101,11 @@ def score_sides(score: ScoreFunction, batch: Batch, num_entities: int) -> tuple[
     )
 
 
-def _positive_and_negative(
-    positive: Any, negative: Any, side: str, rows: int, num_entities: int
-) -> SideScores:
+def _positive_and_negative(positive: Any, negative: Any, side: str, rows: int, num_entities: int) -> SideScores:
     answers = _array(positive, f"positive {side} scores", rows)
     candidates = _array(negative, f"negative {side} scores", rows, num_entities)
     common = np.result_type(answers, candidates)
-    return SideScores(
-        answers=answers.astype(common, copy=False), candidates=candidates.astype(common, copy=False)
-    )
+    return SideScores(answers=answers.astype(common, copy=False), candidates=candidates.astype(common, copy=False))
 
 
 def _array(given: Any, what: str, rows: int, *columns: int) -> Scores:

@@ -133,9 +133,9 @@ def evaluate_topk(
 
 def _describe(name: str, *, absent: int, foreign: int) -> Iterator[str]:
     if absent:
-        yield f"{name}: lacks {absent} different test triples; their answers count as not listed, twice each"
+        yield f"{name}: test triples that it lacks, so that neither answer is listed: {absent}"
     if foreign:
-        yield f"{name}: {foreign} triples are no test triples and were ignored"
+        yield f"{name}: triples that are no test triples and were ignored: {foreign}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from openbiolink.errors import OpenBioLinkError
 from openbiolink.graph.identifiers import OBSOLETE, OK, UNMAPPED, condition_sql, create_ends, create_macros
 from openbiolink.progress import silent
 from openbiolink.sources.read import LoadedSource, lines_where, load_source, table_name
@@ -176,7 +177,9 @@ def _build_group(
     for number, name in enumerate(names):
         late = _count_fates(connection, number)
         edges = copies * _count(context, f"chosen WHERE rule = {number}")
-        entries = _ledger_of(name, context.catalogue.rules[name].source, early[name], late, edges)
+        rule = context.catalogue.rules[name]
+        entries = _ledger_of(name, rule.source, early[name], late, edges)
+        check_ledger(entries, read=_count(context, table_name(rule.source, rule.table)))
         ledger += entries
         statistics.append(_statistics_of(context, name, number, entries, copies))
     tables = [f"{table}{number}" for number in range(len(names)) for table in ("rows", "heads", "tails")]
@@ -341,6 +344,24 @@ def _ledger_of(
         given = edges if reason == REASONS[KEPT] else 0
         entries.append(LedgerEntry(rule=name, source=source, reason=reason, rows=rows[reason], edges=given))
     return entries
+
+
+def check_ledger(entries: Sequence[LedgerEntry], *, read: int) -> None:
+    """Fail the build if a row of the source is not accounted for under exactly one known reason.
+
+    Raises:
+        OpenBioLinkError: a reason is unknown, or the rows do not add up to those read.
+    """
+    name = entries[0].rule
+    reasons = [entry.reason for entry in entries[1:]]
+    unknown = [reason for reason in reasons if reason.split(":")[0] not in REASONS.values()]
+    if unknown:
+        raise OpenBioLinkError(f"rule {name!r}: {unknown[0]!r} is no reason of the ledger; please report this")
+    counted = sum(entry.rows for entry in entries[1:])
+    if not entries[0].rows == counted == read or len(reasons) != len(set(reasons)):
+        raise OpenBioLinkError(
+            f"rule {name!r}: {read} rows were read but {counted} are accounted for; please report this"
+        )
 
 
 def _statistics_of(

@@ -25,7 +25,7 @@ def create_macros(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None
     spellings = " ".join(f"WHEN {quote(found)} THEN {quote(name)}" for found, name in schema.spellings().items())
     connection.execute(f"""
         CREATE OR REPLACE MACRO bare(text) AS
-            regexp_replace(text, '^[\\s\\pZ"]+|[\\s\\pZ"]+$', '', 'g');
+            regexp_replace(text, '^[\\s\\pZ\\x0b\\x1c-\\x1f\\x85"]+|[\\s\\pZ\\x0b\\x1c-\\x1f\\x85"]+$', '', 'g');
         CREATE OR REPLACE MACRO canonical(curie) AS CASE WHEN contains(curie, ':') THEN
             CASE upper(bare(split_part(curie, ':', 1))) {spellings} ELSE bare(split_part(curie, ':', 1)) END
             || ':' || bare(substr(curie, position(':' IN curie) + 1)) ELSE bare(curie) END

@@ -144,14 +144,10 @@ def _checked(ranks: Iterable[float]) -> Ranks:
     if not array.size:
         raise InputError("there are no ranks; a metric of nothing is not defined")
     if array.ndim != 1 or array.dtype.kind not in "iuf" or truths:
-        raise InputError(
-            f"ranks have shape {array.shape} and type {array.dtype}; expected one number per rank"
-        )
+        raise InputError(f"ranks have shape {array.shape} and type {array.dtype}; expected one number per rank")
     values = array.astype(np.float64)
     wrong = np.flatnonzero(~((values >= 1) & (values < np.inf)))
     if wrong.size:
         first = int(wrong[0])
-        raise InputError(
-            f"rank {first + 1} of {values.size} is {array[first]}; ranks are finite and start at 1"
-        )
+        raise InputError(f"rank {first + 1} of {values.size} is {array[first]}; ranks are finite and start at 1")
     return values

@@ -112,7 +112,8 @@ def _resolve(terms: Iterable[_Term]) -> dict[str, str]:
         for alternative in term.alternatives:
             following[alternative] = min(term.identifier, following.get(alternative, term.identifier))
     for term in terms:
-        following[term.identifier] = next(iter(term.replacements), "") if term.obsolete else term.identifier
+        others = (one for one in term.replacements if one != term.identifier)
+        following[term.identifier] = next(others, "") if term.obsolete else term.identifier
     return {start: _follow(start, following) for start in following}
 
 

@@ -144,8 +144,9 @@ def _ignore(line: str) -> None:
 
 
 def _iter_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a file with their line numbers, for a message; what `read_delimited` skips is left out."""
     for number, line in enumerate(iter_lines(path, _ignore), start=1):
-        if line.strip() and not line.startswith(COMMENT):
+        if line.strip(" ") and not line.startswith(COMMENT):
             yield number, line.split("\t")
 
 
@@ -157,9 +158,7 @@ def _read_edges(connection: DuckDBPyConnection, path: Path, table: str, note: No
 def _read_nodes(connection: DuckDBPyConnection, path: Path, table: str, note: Note) -> None:
     cells = next((len(row) for _, row in _iter_rows(path)), 2)
     columns = NODE_COLUMNS if cells == len(NODE_COLUMNS) else NODE_COLUMNS[:2]
-    read_delimited(
-        connection, path, table="raw_node", columns=columns, keep=columns[:2], comment=COMMENT, note=note
-    )
+    read_delimited(connection, path, table="raw_node", columns=columns, keep=columns[:2], comment=COMMENT, note=note)
     _refuse_empty(connection, path, "raw_node", columns[:2])
     connection.execute(f"CREATE TABLE {table} AS SELECT DISTINCT node, kind FROM raw_node")
     twice = connection.execute(f"SELECT node FROM {table} GROUP BY node HAVING count(*) > 1").fetchall()
@@ -170,9 +169,9 @@ def _read_nodes(connection: DuckDBPyConnection, path: Path, table: str, note: No
 
 
 def _refuse_empty(connection: DuckDBPyConnection, path: Path, table: str, columns: Collection[str]) -> None:
-    condition = " OR ".join(f"{column} = ''" for column in columns)
+    condition = " OR ".join(f"trim({column}) = ''" for column in columns)
     if connection.execute(f"SELECT count(*) FROM {table} WHERE {condition}").fetchall()[0][0]:
-        lines = _places(path, lambda row: "" if "" in row[: len(columns)] else None)
+        lines = _places(path, lambda row: None if all(cell.strip(" ") for cell in row[: len(columns)]) else "")
         raise InputError(f"{path}, {lines}: an id or type is empty; fill in the first {len(columns)} cells")
 
 
@@ -201,9 +200,7 @@ def _refuse_dangling(connection: DuckDBPyConnection, graph: GraphFiles) -> None:
     )
 
 
-def _type_other_nodes(
-    connection: DuckDBPyConnection, all_nodes: Path | None, schema: Schema, note: Note
-) -> None:
+def _type_other_nodes(connection: DuckDBPyConnection, all_nodes: Path | None, schema: Schema, note: Note) -> None:
     """Make `typed_node` of the listed nodes and those of true negatives, whose type may stay unknown."""
     if all_nodes is None:
         connection.execute("CREATE TABLE known_node AS FROM listed_node LIMIT 0")

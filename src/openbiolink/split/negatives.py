@@ -122,9 +122,7 @@ def make_negatives(
         if short:
             relation, head, tail = _names(connection, group)
             found = orders.rows - short
-            shortfalls.append(
-                Shortfall(relation=relation, head=head, tail=tail, wanted=orders.rows, found=found)
-            )
+            shortfalls.append(Shortfall(relation=relation, head=head, tail=tail, wanted=orders.rows, found=found))
     progress("negatives", len(wanted), len(wanted))
     return tuple(shortfalls)
 
@@ -225,9 +223,7 @@ def _draw(connection: DuckDBPyConnection, group: Group, missing: Orders, seed: i
         "t": np.concatenate([second[:forward], first[:both], first[forward:]]),
     }
     connection.register("drawn", drawn)
-    connection.execute(
-        f"INSERT INTO negative SELECT h, {group.relation}, t, '', '{GENERATED}', false FROM drawn"
-    )
+    connection.execute(f"INSERT INTO negative SELECT h, {group.relation}, t, '', '{GENERATED}', false FROM drawn")
     connection.unregister("drawn")
     return len(drawn["h"])
 

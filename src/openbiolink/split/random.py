@@ -102,9 +102,7 @@ def random_split(
         negatives_test=options.negatives_test,
     )
     graph = GraphFiles(edges=edges, nodes=nodes, tn_edges=tn_edges)
-    return build_split(
-        graph, target, scheme, schema=load_schema(), overwrite=overwrite, progress=progress, note=note
-    )
+    return build_split(graph, target, scheme, schema=load_schema(), overwrite=overwrite, progress=progress, note=note)
 
 
 def _assign(connection: DuckDBPyConnection, options: RandomSplit) -> None:

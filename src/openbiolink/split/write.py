@@ -181,9 +181,7 @@ def _relations(connection: DuckDBPyConnection, shortfalls: Sequence[Shortfall]) 
     }
 
 
-def _notes(
-    counts: Mapping[str, Any], relations: Mapping[str, Any], shortfalls: Sequence[Shortfall]
-) -> list[str]:
+def _notes(counts: Mapping[str, Any], relations: Mapping[str, Any], shortfalls: Sequence[Shortfall]) -> list[str]:
     merged = [
         f"{number} repeated {what.removesuffix('_duplicates').replace('_', ' ')} rows were merged"
         for what, number in counts["input"].items()

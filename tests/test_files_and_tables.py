@@ -1,0 +1,433 @@
+"""Files are read whole or refused, written whole or not at all; a cell stays what it is."""
+
+import gzip
+import hashlib
+import json
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from openbiolink.errors import InputError
+from openbiolink.files import iter_lines, iter_unpacked, replaced_folder, sha256_of, unpack, write_json, write_text
+from openbiolink.tables import first_lines, open_database, read_delimited, write_tsv
+
+TEXT = b"one\ttwo\nthree\tfour\n"
+
+
+def nothing(_: str) -> None:
+    """A note that nobody reads."""
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with open_database() as (connection, _):
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory):
+    return tmp_path_factory.mktemp("scratch") / "table.tsv"
+
+
+def read(connection, path, columns, **options):
+    """The rows of a file, and the notes."""
+    notes: list[str] = []
+    read_delimited(connection, path, table="loaded", columns=columns, note=notes.append, **options)
+    return connection.execute("SELECT * FROM loaded").fetchall(), notes
+
+
+def read_bytes(connection, scratch, raw, columns, **options):
+    scratch.write_bytes(raw)
+    return read(connection, scratch, columns, **options)
+
+
+# ------------------------------------------------------------------------------------------------------ unpacking
+
+
+@pytest.mark.parametrize("cut", [0, 1, 5, len(TEXT)])
+def test_a_file_is_what_its_first_bytes_say_not_its_name(tmp_path, cut):
+    path = tmp_path / "named.txt"
+    packed = gzip.compress(TEXT[:cut]) + gzip.compress(TEXT[cut:])
+    for raw in (TEXT, packed, gzip.compress(TEXT)):
+        path.write_bytes(raw)
+        assert b"".join(iter_unpacked(path, nothing)) == TEXT
+
+
+def test_a_zip_of_one_file_is_that_file_and_of_several_is_refused(tmp_path):
+    path = tmp_path / "rows.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.mkdir("folder")
+        archive.writestr("folder/rows.tsv", TEXT)
+    assert b"".join(iter_unpacked(path, nothing)) == TEXT
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("more.tsv", TEXT)
+    with pytest.raises(InputError, match=r"rows\.zip: the zip file holds 2 files .*more\.tsv.*expected one"):
+        list(iter_unpacked(path, nothing))
+
+
+@pytest.mark.parametrize("padding", [b"\0", b"\0" * 700, b"padding", b"\x1f"])
+def test_bytes_after_the_gzip_data_are_ignored_with_a_note(tmp_path, padding):
+    path, notes = tmp_path / "rows.tsv.gz", []
+    path.write_bytes(gzip.compress(TEXT) + padding)
+    assert b"".join(iter_unpacked(path, notes.append)) == TEXT
+    assert len(notes) == 1
+    assert "rows.tsv.gz" in notes[0]
+    assert f"{len(padding)} bytes" in notes[0]
+
+
+@pytest.mark.parametrize("kept", range(1, 40, 3))
+def test_a_truncated_gzip_file_is_refused(tmp_path, kept):
+    path = tmp_path / "rows.tsv.gz"
+    packed = gzip.compress(TEXT * 50, mtime=0)
+    path.write_bytes(packed[: len(packed) * kept // 40 + 2])
+    with pytest.raises(InputError, match=r"rows\.tsv\.gz: .*(too early|damaged).*fetch"):
+        list(iter_unpacked(path, nothing))
+
+
+def test_a_damaged_gzip_file_is_refused(tmp_path):
+    path = tmp_path / "rows.tsv.gz"
+    packed = bytearray(gzip.compress(TEXT * 50, mtime=0))
+    packed[-6] ^= 0xFF  # in the checksum
+    path.write_bytes(packed)
+    with pytest.raises(InputError, match=r"rows\.tsv\.gz: the compressed data are damaged"):
+        list(iter_unpacked(path, nothing))
+
+
+@pytest.mark.parametrize("kind", ["absent", "folder"])
+def test_what_is_no_file_is_refused_by_name(tmp_path, kind, connection):
+    path = tmp_path / kind
+    if kind == "folder":
+        path.mkdir()
+    for use in (lambda: list(iter_unpacked(path, nothing)), lambda: read(connection, path, ["a"])):
+        with pytest.raises(InputError, match=f"{kind}: no such file"):
+            use()
+
+
+def test_unpacking_leaves_a_plain_file_where_it_is(tmp_path):
+    plain, packed = tmp_path / "rows.tsv", tmp_path / "rows.tsv.gz"
+    plain.write_bytes(TEXT)
+    packed.write_bytes(gzip.compress(TEXT))
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    assert unpack(plain, folder, nothing) == plain
+    unpacked = unpack(packed, folder, nothing)
+    assert unpacked.parent == folder
+    assert unpacked.read_bytes() == TEXT
+
+
+# ---------------------------------------------------------------------------------------------------------- lines
+
+
+@given(
+    lines=st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n")), max_size=6),
+    end=st.sampled_from(["\n", "\r\n"]),
+    last=st.booleans(),
+    mark=st.booleans(),
+    packed=st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_lines_come_back_without_their_ends(scratch, lines, end, last, mark, packed):
+    lines = [line.rstrip("\r") for line in lines]
+    if lines:
+        lines[0] = lines[0].removeprefix("\ufeff")
+        if not last and not lines[-1]:
+            lines = lines[:-1]
+    text = "".join(line + end for line in lines)
+    raw = (text if last else text.removesuffix(end)).encode()
+    raw = b"\xef\xbb\xbf" + raw if mark and raw else raw
+    scratch.write_bytes(gzip.compress(raw) if packed else raw)
+    if lines and not last and not lines[-1]:
+        lines = lines[:-1]
+    assert list(iter_lines(scratch, nothing)) == lines
+    assert first_lines(scratch, nothing, limit=2) == lines[:2]
+
+
+def test_lines_longer_than_a_chunk_are_whole(tmp_path):
+    path = tmp_path / "long.txt"
+    lines = ["a" * (3 << 20), "b", "é" * (2 << 20)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert list(iter_lines(path, nothing)) == lines
+
+
+def test_a_line_that_is_not_utf8_is_named(tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"fine\nna\xefve\n")
+    with pytest.raises(InputError, match=r"latin\.txt, line 2: byte 0xef is not UTF-8"):
+        list(iter_lines(path, nothing))
+
+
+# -------------------------------------------------------------------------------------------------------- writing
+
+
+def test_a_checksum_is_that_of_the_bytes_on_the_disk(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(TEXT)
+    assert sha256_of(path) == hashlib.sha256(TEXT).hexdigest()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {"a": [-float("inf")]}])
+def test_json_never_holds_what_json_does_not_know(tmp_path, value):
+    path = tmp_path / "x.json"
+    path.write_text("before")
+    with pytest.raises(ValueError, match="JSON compliant"):
+        write_json(path, value)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_json_is_utf8_with_a_final_newline(tmp_path):
+    path = tmp_path / "new" / "x.json"
+    write_json(path, {"é": [1, None, "☃"]})
+    assert path.read_bytes().endswith(b"}\n")
+    assert b"\r" not in path.read_bytes()
+    assert json.loads(path.read_text(encoding="utf-8")) == {"é": [1, None, "☃"]}
+
+
+def test_a_text_that_cannot_be_written_leaves_the_old_one(tmp_path):
+    path = tmp_path / "x.txt"
+    write_text(path, "before\n")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(path, "\ud800")
+    assert path.read_bytes() == b"before\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_is_replaced_whole(tmp_path):
+    target = tmp_path / "deep" / "out"
+    for names in (["a", "b"], ["b", "c"], []):
+        with replaced_folder(target, owned=lambda name: name in {"a", "b", "c"}) as fresh:
+            assert not (
+                target.exists() and set(target.iterdir()) & {target / name for name in names} and fresh == target
+            )
+            for name in names:
+                (fresh / name).write_text(name)
+        assert sorted(entry.name for entry in target.iterdir()) == names
+        assert [entry.name for entry in target.parent.iterdir()] == ["out"]
+
+
+def test_a_folder_stays_as_it_was_when_the_work_fails(tmp_path):
+    target = tmp_path / "out"
+    target.mkdir()
+    (target / "a").write_text("old")
+    with pytest.raises(KeyboardInterrupt), replaced_folder(target, owned=lambda _: True) as fresh:
+        (fresh / "a").write_text("half")
+        raise KeyboardInterrupt
+    assert (target / "a").read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_that_holds_anything_else_is_refused_untouched(tmp_path):
+    target = tmp_path / "out"
+    target.mkdir()
+    (target / "a").write_text("old")
+    (target / "notes.txt").write_text("mine")
+    entered = []
+    with pytest.raises(InputError, match=r"out: holds notes\.txt"), replaced_folder(target, owned=lambda n: n == "a"):
+        entered.append(True)
+    assert not entered
+    assert {entry.name: entry.read_text() for entry in target.iterdir()} == {"a": "old", "notes.txt": "mine"}
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(tmp_path):
+    target = tmp_path / "out"
+    target.write_text("mine")
+    with pytest.raises(InputError, match="out: is a file"), replaced_folder(target, owned=lambda _: True):
+        pass
+    assert target.read_text() == "mine"
+
+
+# --------------------------------------------------------------------------------------------------- delimited text
+
+
+def split_naively(raw: bytes, width: int, separator: str, skip: int) -> tuple[list[list[str]], str]:
+    """The rows of a file by splitting its lines, and what is wrong with the first ragged one.
+
+    A line that holds nothing but blanks is blank, unless it has just the right number of (blank) cells.
+    """
+    rows, fault = [], ""
+    for number, line in enumerate(raw.decode("utf-8-sig").split("\n"), start=1):
+        line = line.removesuffix("\r")
+        cells = line.split(separator)
+        if number <= skip or line == "" or (not line.strip() and len(cells) != width):
+            continue
+        rows.append(cells)
+        fault = fault or ("" if len(cells) == width else f"line {number} ({len(cells)} cells)")
+    return rows, fault
+
+
+@st.composite
+def delimited_files(draw):
+    """Bytes of a file, mostly of `width` cells a line, in any line-end convention."""
+    separator = draw(st.sampled_from("\t |,"))
+    width = draw(st.integers(1, 4))
+    letters = st.characters(exclude_categories=["Cs"], exclude_characters=f"{separator}\r\n")
+    cells = st.text(letters | st.sampled_from("\"'#\\\0\a ;|,\t".replace(separator, "")), max_size=4)
+    cells |= st.sampled_from(["NA", "nan", "NULL", "\\N", "007", "1E5", "TRUE", '"', '""', "#", "\a", "1.0", "-"])
+    rows = st.lists(cells, min_size=width, max_size=width).map(separator.join)
+    ragged = st.lists(cells, min_size=1, max_size=6).map(separator.join)
+    lines = draw(st.lists(st.one_of(rows, rows, rows, rows, rows, st.sampled_from(["", " "]), ragged), max_size=8))
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    raw = end.join(lines).encode() + (end.encode() if draw(st.booleans()) else b"")
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
+    return (b"\xef\xbb\xbf" + raw.removeprefix(b"\xef\xbb\xbf") if draw(st.booleans()) else raw), width, separator
+
+
+@given(file=delimited_files(), packed=st.booleans(), skip=st.integers(0, 2))
+@settings(max_examples=250, deadline=None)
+def test_delimited_text_is_what_naive_splitting_gives_or_an_error(connection, scratch, file, packed, skip):
+    raw, width, separator = file
+    expected, fault = split_naively(raw, width, separator, skip)
+    columns = [f"column {place}" for place in range(width)]
+    raw = gzip.compress(raw) if packed else raw
+    if fault:
+        with pytest.raises(InputError) as caught:
+            read_bytes(connection, scratch, raw, columns, separator=separator, skip=skip)
+        assert f"table.tsv, {fault}" in str(caught.value)
+    else:
+        rows, _ = read_bytes(connection, scratch, raw, columns, separator=separator, skip=skip)
+        assert [list(row) for row in rows] == expected
+
+
+@pytest.mark.parametrize("text", ["NA", "nan", "NULL", "null", "\\N", "None", "007", "1E5", "TRUE", '"', "", "\a", " "])
+def test_a_cell_is_never_guessed_at(connection, scratch, text):
+    rows, notes = read_bytes(connection, scratch, f"x\t{text}\n".encode(), ["a", "b"])
+    assert rows == [("x", text)]
+    assert notes == []
+
+
+def test_many_blank_lines_do_not_hide_a_ragged_row(connection, scratch):
+    raw = b"a\tb\n" + b"\n" * 100_001 + b"a\tb\tc\n"
+    with pytest.raises(InputError, match=r"line 100003 \(3 cells\)"):
+        read_bytes(connection, scratch, raw, ["a", "b"])
+
+
+def test_many_comment_lines_are_all_counted_and_quickly_so(connection, scratch):
+    raw = b"a\tb\n" + b"# a comment\n" * 20_000 + b"c\td\n"
+    rows, notes = read_bytes(connection, scratch, raw, ["a", "b"], comment="#")
+    assert rows == [("a", "b"), ("c", "d")]
+    assert len(notes) == 1
+    assert "20000 lines" in notes[0].replace(",", "")
+
+
+@pytest.mark.parametrize("keep", [["a", "b", "c"], ["b", "c"], ["c"]])
+def test_a_comment_is_a_line_that_begins_with_its_mark_whatever_is_kept(connection, scratch, keep):
+    raw = b"#x\ty\tz\n1\t2\t3\n#one cell\n4\t#5\t#6\n"
+    rows, notes = read_bytes(connection, scratch, raw, ["a", "b", "c"], comment="#", keep=keep)
+    whole = [dict(a="1", b="2", c="3"), dict(a="4", b="#5", c="#6")]
+    assert rows == [tuple(row[name] for name in keep) for row in whole]
+    assert sum(int(note.split(": ")[1].split()[0]) for note in notes) == 2
+
+
+def test_ragged_rows_are_named_up_to_three(connection, scratch):
+    raw = b"a\tb\n" + b"a\n" * 5
+    with pytest.raises(InputError, match=r"line 2 \(1 cells\), line 3 \(1 cells\), line 4 \(1 cells\) and 2 more"):
+        read_bytes(connection, scratch, raw, ["a", "b"])
+
+
+@pytest.mark.parametrize("raw", [b"a\tb\xff\n", b"a\tb\nc\td\xc3", b"a\t\xed\xa0\x80\n", bytes(range(256)) * 20])
+def test_what_is_not_utf8_is_refused(connection, scratch, raw):
+    with pytest.raises(InputError, match=r"table\.tsv.*UTF-8"):
+        read_bytes(connection, scratch, raw, ["a", "b"])
+
+
+def test_leading_lines_are_skipped_by_number(connection, scratch):
+    for raw in (b"head\tline\na\tb\n", b"\xef\xbb\xbfhead\tline\r\na\tb\r\n", gzip.compress(b"head\nless\na\tb")):
+        skip = 1 if raw[:2] != b"\x1f\x8b" else 2
+        assert read_bytes(connection, scratch, raw, ["a", "b"], skip=skip)[0] == [("a", "b")]
+    assert read_bytes(connection, scratch, b"head\tline", ["a", "b"], skip=1)[0] == []
+
+
+@given(
+    rows=st.lists(
+        st.tuples(*[st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\r\n"))] * 3), max_size=5
+    )
+)
+@settings(max_examples=50, deadline=None)
+def test_what_is_written_is_read_back_unchanged(connection, scratch, rows):
+    rows = [row for row in rows if any(cell.strip() for cell in row) and not row[0].startswith("\ufeff")]
+    connection.execute("CREATE OR REPLACE TABLE given (a VARCHAR, b VARCHAR, c VARCHAR)")
+    for row in rows:
+        connection.execute("INSERT INTO given VALUES (?, ?, ?)", row)
+    assert write_tsv(connection, "SELECT * FROM given", scratch) == len(rows)
+    assert b"\r" not in scratch.read_bytes()
+    assert read(connection, scratch, ["a", "b", "c"])[0] == rows
+
+
+@pytest.mark.parametrize("text", ["tab\tinside", "line\nend", "carriage\rreturn"])
+def test_a_cell_that_a_table_file_cannot_hold_is_refused(connection, scratch, text):
+    connection.execute("CREATE OR REPLACE TABLE given (a VARCHAR)")
+    connection.execute("INSERT INTO given VALUES (?)", [text])
+    with pytest.raises(InputError):
+        write_tsv(connection, "SELECT a, 'x' AS b FROM given", scratch)
+
+
+# ----------------------------------------------------------------------------------------------------------- cases
+
+
+def test_c08_hash_signs_inside_values_are_no_comments(connection, cases):
+    rows, notes = read(connection, cases / "c08-hash-in-values-nodes.tsv", ["id", "type", "name"], comment="#")
+    assert [row[2] for row in rows] == ["compound #1 (isomer)", "C# minor ligand", "plain"]
+    assert len(notes) == 1
+
+
+def test_c09_quotation_marks_are_letters(connection, cases):
+    rows, _ = read(connection, cases / "c09-tsv-quotes-nodes.tsv", ["id", "type", "name"])
+    assert [row[0] for row in rows] == [f"GO:990002{place}" for place in range(1, 7)]
+    assert [row[2] for row in rows] == [
+        "3'-5' exonuclease", '5" thing activity', '"starts with a quote', 'ends with a quote"', '"whole name quoted"',
+        "last one",
+    ]  # fmt: skip
+
+
+def test_c12_leading_zeros_stay(connection, cases):
+    (_, *rows), _ = read(connection, cases / "c12-leading-zeros-map.tsv", ["umls", "doid"])
+    triples, _ = read(connection, cases / "c12-leading-zeros-triples.tsv", ["head", "relation", "tail"])
+    found = {cell for row in rows for cell in row}
+    assert found == {"9900001", "9900002", "0900003", "0060001", "060001", "1"}
+    assert {cell for row in triples for cell in (row[0], row[2])} <= found
+
+
+def test_c15_padding_after_gzip_data_is_named_and_ignored(connection, cases):
+    name = "c15-gz-trailing-bytes-edges.tsv.gz"
+    rows, notes = read(connection, cases / name, ["head", "relation", "tail", "score", "source"])
+    assert len(rows) == 2
+    assert len(notes) == 1
+    assert name in notes[0]
+    assert "after the end" in notes[0]
+
+
+def test_c16_every_gzip_member_is_read(connection, cases):
+    rows, _ = read(
+        connection, cases / "c16-gz-two-members-edges.tsv.gz", ["head", "relation", "tail", "score", "source"]
+    )
+    assert len(rows) == 3
+
+
+def test_c17_byte_order_mark_and_carriage_returns_stick_to_nothing(connection, cases):
+    edges, _ = read(connection, cases / "c17-bom-crlf-edges-edges.tsv", ["head", "relation", "tail", "score", "source"])
+    nodes, _ = read(connection, cases / "c17-bom-crlf-edges-nodes.tsv", ["id", "type"])
+    assert len(edges) == 2
+    assert edges[1][4] == ""
+    assert {row[1] for row in nodes} == {"GENE", "DIS"}
+    assert {cell for row in edges for cell in (row[0], row[2])} == {row[0] for row in nodes}
+    assert not any("\r" in cell or "\ufeff" in cell for row in [*edges, *nodes] for cell in row)
+    assert len(nodes) == 3
+
+
+def test_c31_ragged_rows_are_named_by_line(connection, cases):
+    path = cases / "c31-ragged-rows-edges.tsv"
+    with pytest.raises(InputError) as caught:
+        read(connection, path, ["head", "relation", "tail", "score", "source"])
+    message = str(caught.value)
+    assert path.name in message
+    assert all(text in message for text in ("line 2 (3 cells)", "line 4 (6 cells)", "line 5 (1 cells)"))
+    assert "line 3" not in message
+    assert "\n" not in message
+
+
+def test_c31_the_last_line_counts_without_a_newline(connection, scratch, cases):
+    lines = (cases / "c31-ragged-rows-edges.tsv").read_bytes().split(b"\n")
+    rows, _ = read_bytes(connection, scratch, b"\n".join([lines[0], b"", lines[-1]]), list("abcde"))
+    assert [row[0] for row in rows] == ["NCBIGENE:1", "NCBIGENE:5"]

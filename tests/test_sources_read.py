@@ -1,0 +1,524 @@
+"""Each reader gives what its format says, whatever the file's age, and names what it cannot read."""
+
+import gzip
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.graph import Identifiers, read_copy, read_terms
+from source_files import edition, gaf_row, write, write_gaf, write_id_mapping, write_obo
+
+from openbiolink.errors import InputError
+from openbiolink.sources.layout import find_layout
+from openbiolink.sources.obo import find_cycles, read_obo
+from openbiolink.sources.pgdump import iter_copy_rows
+from openbiolink.sources.read import lines_where, load_source, table_name
+from openbiolink.tables import open_database
+
+CATALOGUE = edition()
+
+
+def nothing(_: str) -> None:
+    """A note that nobody reads."""
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with open_database() as (connection, _):
+        yield connection
+
+
+def load(connection, name, path, tables):
+    """Rows (as dictionaries) of the wanted columns of each table of a source, its layout, and the notes."""
+    notes: list[str] = []
+    needed = {table: frozenset(columns) for table, columns in tables.items()}
+    loaded = load_source(connection, name, path, CATALOGUE.sources[name], needed=needed, note=notes.append)
+    rows = {}
+    for table in tables:
+        cursor = connection.execute(f"SELECT * FROM {table_name(name, table)}")
+        columns = [column[0] for column in cursor.description]
+        rows[table] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    return rows, loaded, notes
+
+
+# ------------------------------------------------------------------------------------------- layouts of every age
+
+ANNOTATION = {"disease_id": "OMIM:990001", "qualifier": "NOT", "hpo_id": "HP:9900001", "evidence": "TAS", "aspect": "P"}
+AGES = [
+    # source, lines of the file, layout, the row it holds
+    (
+        "hpo.disease_phenotype",
+        ["#description: x", "database_id\tdisease_name\tqualifier\thpo_id\treference\tevidence\tonset\tfrequency\tsex"
+         "\tmodifier\taspect\tbiocuration", "OMIM:990001\tx #1\tNOT\tHP:9900001\tx\tTAS\t\t\t\t\tP\tx"],
+        "hpoa, plain header (from 2021)", ANNOTATION,
+    ),
+    (
+        "hpo.disease_phenotype",
+        [*["#comment"] * 4, "#DatabaseID\tDiseaseName\tQualifier\tHPO_ID\tReference\tEvidence\tOnset\tFrequency\tSex"
+         "\tModifier\tAspect\tBiocuration", "OMIM:990001\t#1 x\tNOT\tHP:9900001\tx\tTAS\t\t\t\t\tP\tx"],
+        "hpoa, header in a comment (to 2021)", ANNOTATION,
+    ),
+    (
+        "hpo.disease_phenotype",
+        ["OMIM\t990001\tx\tNOT\tHP:9900001\tx\tTAS\t\t\t\tP\t\t2020\t\t"], "tab, 15 columns", ANNOTATION,
+    ),
+    (
+        "hpo.disease_phenotype",
+        ["OMIM\t990001\tx\tNOT\tHP:9900001\tx\tTAS\t\t\t\tP\tx\tx\tx"], "tab, 14 columns, raw frequency last", ANNOTATION,
+    ),
+    (
+        "hpo.disease_phenotype_negated",
+        ["OMIM\t990001\tx\tNOT\tHP:9900001\tx\tTAS\t\t\t\t\tP\t2020\tx"], "tab, 14 columns, assigned by last", ANNOTATION,
+    ),
+    (
+        "hpo.gene_phenotype",
+        ["ncbi_gene_id\tgene_symbol\thpo_id\thpo_name\tfrequency\tdisease_id", "990001\tx\tHP:9900001\tx\t-\tx"],
+        "plain header (from 2023)", {"gene_id": "990001", "hpo_id": "HP:9900001"},
+    ),
+    (
+        "hpo.gene_phenotype",
+        ["#Format: entrez-gene-id<tab>…", "990001\tx\tHP:9900001\tx\t\tHP:0040283\t\tx\tOMIM:990001"],
+        "9 columns (2020 to 2022)", {"gene_id": "990001", "hpo_id": "HP:9900001"},
+    ),
+    (
+        "hpo.gene_phenotype",
+        ["#Format: …", "990001\tx\tHP:9900001\tx"], "4 columns, id before name",
+        {"gene_id": "990001", "hpo_id": "HP:9900001"},
+    ),
+    (
+        "hpo.gene_phenotype",
+        ["#Format: …", "990001\tx\tx\tHP:9900001"], "4 columns, name before id (to 2020)",
+        {"gene_id": "990001", "hpo_id": "HP:9900001"},
+    ),
+    (
+        "bgee.expression",
+        ['"Gene ID"\t"Gene name"\t"Anatomical entity ID"\t"Anatomical entity name"\tExpression\tCall quality\tExpression rank',
+         'ENSG99\t"a"\tUBERON:9900001\t"b, c"\tabsent\tgold quality\t1'],
+        "calls", {"gene_id": "ENSG99", "anatomy_id": "UBERON:9900001", "expression": "absent", "call_quality": "gold quality"},
+    ),
+    (
+        "bgee.expression",
+        ["Gene ID\tGene name\tAnatomical entity ID\tAnatomical entity name\tExpression\tCall quality\tFDR\tExpression score"
+         "\tExpression rank", "ENSG99\ta\tUBERON:9900001\tb\tpresent\tsilver quality\tNA\tNA\tNA"],
+        "calls", {"gene_id": "ENSG99", "expression": "present", "call_quality": "silver quality"},
+    ),
+    (
+        "ctd.gene_pathway",
+        [*["# x"] * 27, "# Fields:", "# GeneSymbol\tGeneID\tPathwayName\tPathwayID", "#", "A\t990001\tx\tREACT:R-HSA-9901"],
+        "header in a comment", {"gene_id": "990001", "pathway_id": "REACT:R-HSA-9901"},
+    ),
+    (
+        "ctd.gene_pathway",
+        ["A\t990001\tx\tKEGG:hsa99001"], "4 columns", {"gene_id": "990001", "pathway_id": "KEGG:hsa99001"},
+    ),
+    (
+        "disgenet.mappings",
+        ["diseaseId|name|vocabulary|code|vocabularyName", "C9900001|a\tb|DO|9901|x"],
+        "mappings", {"disease_id": "C9900001", "vocabulary": "DO", "code": "9901"},
+    ),
+    (
+        "disgenet.mappings",
+        ["diseaseId\tname\tvocabulary\tcode\tvocabularyName", "C9900001\ta|b\tDO\t9901\tx"],
+        "mappings", {"disease_id": "C9900001", "vocabulary": "DO", "code": "9901"},
+    ),
+    (
+        "disgenet.gene_disease",
+        ["geneId\tgeneName\tdescription\tdiseaseId\tdiseaseName\tscore\tNofPmids\tNofSnps\tsources", "1\ta\tb\tumls:C99\tc\t0.9"
+         "\t1\t0\tx"],
+        "curated", {"gene_id": "1", "disease_id": "umls:C99", "score": "0.9"},
+    ),
+    (
+        "string.links",
+        ["protein1\tprotein2\thomology\tcombined_score", "9606.A\t9606.B\t0\t900"],
+        "links", {"protein1": "9606.A", "protein2": "9606.B", "combined_score": "900"},
+    ),
+    (
+        "string.entrez",
+        ["# NCBI taxid / entrez / STRING ", "9606\t1|2\t9606.A"], "taxid entrez string", {"entrez": "1|2", "string": "9606.A"},
+    ),
+    (
+        "sider.side_effects",
+        ["CID199\tCID000000099\tC1\tPT\tC1\tx".replace("CID199", "CID100000099")],
+        "6 columns", {"stitch_stereo": "CID000000099", "label_cui": "C1"},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [bytes, gzip.compress, lambda raw: b"\xef\xbb\xbf" + raw.replace(b"\n", b"\r\n")])
+@pytest.mark.parametrize(("name", "lines", "layout", "row"), AGES, ids=[f"{age[0]}: {age[2]}" for age in AGES])
+def test_a_file_of_any_age_is_read_by_its_columns(connection, tmp_path, name, lines, layout, row, change):
+    path = write(tmp_path / "file", lines)
+    path.write_bytes(change(path.read_bytes()))
+    rows, loaded, _ = load(connection, name, path, {"rows": row.keys()})
+    assert loaded.layout == layout
+    assert rows == {"rows": [row]}
+    assert (loaded.size, loaded.path) == (path.stat().st_size, path)
+
+
+def test_a_zip_of_one_table_is_read(connection, tmp_path):
+    path = tmp_path / "calls.tsv.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x.tsv", "9606\t1\t9606.A\n")
+    rows, _, _ = load(connection, "string.entrez", path, {"rows": ["entrez"]})
+    assert rows["rows"] == [{"entrez": "1"}]
+
+
+def test_a_commented_row_is_no_row_even_in_the_middle(connection, tmp_path):
+    lines = ["# x", "9606\t1\t9606.A", "#9606\t2\t9606.B", "# x y", "9606\t3\t9606.C"]
+    rows, _, notes = load(connection, "string.entrez", write(tmp_path / "f", lines), {"rows": ["entrez", "string"]})
+    assert [row["entrez"] for row in rows["rows"]] == ["1", "3"]
+    assert notes
+
+
+# ------------------------------------------------------------------------------------------------- the wrong file
+
+PAGE = "<!DOCTYPE html>\n<html><head><title>Moved</title></head></html>\n"
+
+
+@pytest.mark.parametrize("name", [name for name, source in CATALOGUE.sources.items() if source.format == "delimited"])
+@pytest.mark.parametrize(
+    "content", [PAGE, "a\tb\n1\t2\n", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"]
+)
+def test_the_wrong_file_is_refused_and_the_nearest_layout_named(tmp_path, name, content):
+    path = tmp_path / "named.tsv"
+    path.write_text(content, encoding="utf-8")
+    source = CATALOGUE.sources[name]
+    with pytest.raises(InputError) as caught:
+        find_layout(path, name, source, nothing)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(f"{path}: fits no known layout of {name} ({source.title}); the nearest, ")
+    assert any(repr(layout.name) in message for layout in source.layouts)
+    assert "expects" in message
+    assert "found" in message
+
+
+def test_a_header_without_a_needed_column_names_it(tmp_path):
+    path = write(tmp_path / "f", ["protein1 protein2 score", "9606.A 9606.B 900"])
+    with pytest.raises(
+        InputError, match=r"nearest, 'links', expects a column 'combined_score'; found 'protein1 protein2"
+    ):
+        find_layout(path, "string.links", CATALOGUE.sources["string.links"], nothing)
+
+
+def test_a_column_that_stands_twice_is_not_guessed_at(tmp_path):
+    path = write(tmp_path / "f", ["protein1 protein2 combined_score combined_score", "9606.A 9606.B 900 800"])
+    with pytest.raises(InputError, match="string.links"):
+        find_layout(path, "string.links", CATALOGUE.sources["string.links"], nothing)
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE.sources))
+@pytest.mark.parametrize("raw", [b"", b"\n\n", gzip.compress(b"")], ids=["nothing", "blank lines", "empty gzip"])
+def test_an_empty_file_is_refused(connection, tmp_path, name, raw):
+    path = tmp_path / "empty"
+    path.write_bytes(raw)
+    tables = {"obo": ["is_a"], "pgdump": ["identifier"]}.get(CATALOGUE.sources[name].format, ["rows"])
+    with pytest.raises(InputError, match="empty") as caught:
+        load(connection, name, path, dict.fromkeys(tables, ["go_id"]))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE.sources))
+@pytest.mark.parametrize("raw", [bytes(range(256)) * 40, b"\x1f\x8b\x08\x00garbage", b"PK\x03\x04garbage"])
+def test_a_binary_or_damaged_file_is_refused(connection, tmp_path, name, raw):
+    path = tmp_path / "binary"
+    path.write_bytes(raw)
+    tables = {"obo": ["is_a"], "pgdump": ["identifier"]}.get(CATALOGUE.sources[name].format, ["rows"])
+    with pytest.raises(InputError, match="binary") as caught:
+        load(connection, name, path, dict.fromkeys(tables, ["go_id"]))
+    assert "\n" not in str(caught.value)
+
+
+# ------------------------------------------------------------------------------------------------------------ GAF
+
+
+def test_an_annotation_file_is_read_whatever_its_header(connection, tmp_path):
+    columns = ["object_id", "qualifier", "go_id", "evidence", "taxon"]
+    row = gaf_row("X90001", "GO:9900001", qualifier="NOT|enables", taxon=" taxon:9606 |taxon:562")
+    for comments in ([], ["!gaf-version: 2.2"], ["!gaf-version: 2.1", "!", *["! x"] * 60]):
+        for cells in (15, 16, 17):
+            path = write(tmp_path / "f.gaf", [*comments, "\t".join(row.split("\t")[:cells]), "!a\tcomment\twithin"])
+            rows, loaded, _ = load(connection, "go.annotations", path, {"rows": columns})
+            assert rows["rows"] == [
+                dict(zip(columns, ["X90001", "NOT|enables", "GO:9900001", "IDA", "taxon:9606"], strict=True))
+            ]
+            assert loaded.layout == ("gaf " + comments[0][-3:] if comments else "gaf")
+
+
+@pytest.mark.parametrize("cells", [1, 14, 18])
+def test_an_annotation_file_of_another_width_is_refused(connection, tmp_path, cells):
+    path = write(tmp_path / "f.gaf", ["!x", "\t".join(["x"] * cells)])
+    with pytest.raises(InputError, match=rf"f\.gaf, line 2: {cells} cells, expected the 15 to 17"):
+        load(connection, "go.annotations", path, {"rows": ["go_id"]})
+
+
+def test_a_ragged_annotation_is_named(connection, tmp_path):
+    path = write_gaf(tmp_path, [gaf_row("A", "GO:9900001"), gaf_row("B", "GO:9900001").rpartition("\t")[0]])
+    with pytest.raises(InputError, match=r"goa_human\.gaf, line 4 \(16 cells\)"):
+        load(connection, "go.annotations", path, {"rows": ["go_id"]})
+
+
+# ------------------------------------------------------------------------------------------------------------ OBO
+
+MESSY = """\
+format-version: 1.4
+idspace: GO http://example.org/GO_
+id-mapping: x y
+is_a: nothing
+
+[Term]
+id: GO:9900001
+name: a "quoted { name
+alt_id: GO:9900090 ! merged
+is_anonymous: true
+xref: UMLS:C9900001 "a description"
+xref: FMA:1 {source="a, b"}
+
+[Typedef]
+id: part_of
+is_a: overlaps
+
+[Instance]
+id: GO:9900077
+is_a: GO:9900001
+
+[Term]
+id: GO:9900002
+is_a: GO:9900001 {is_inferred="true"} ! a
+is_a: GO:9900003
+relationship: part_of GO:9900001 {x="y"} ! a
+relationship: part_of_something GO:9900003
+relationship: regulates GO:9900001
+intersection_of: part_of GO:9900003
+
+[Term]
+id:GO:9900003
+is_obsolete: true
+replaced_by: GO:9900004
+replaced_by: GO:9900001
+
+[Term]
+id: GO:9900004
+is_obsolete: true ! gone
+consider: GO:9900001
+alt_id: GO:9900091
+"""
+
+
+def test_tags_are_matched_whole_and_by_stanza(tmp_path):
+    path = tmp_path / "x.obo"
+    for end in ("\n", "\r\n"):
+        path.write_bytes(MESSY.replace("\n", end).encode())
+        ontology = read_obo(path, nothing)
+        assert ontology.is_a == [("GO:9900002", "GO:9900001", "false"), ("GO:9900002", "GO:9900003", "false")]
+        assert ontology.part_of == [("GO:9900002", "GO:9900001", "false")]
+        assert ontology.xref == [("GO:9900001", "UMLS:C9900001"), ("GO:9900001", "FMA:1")]
+        assert ontology.resolved == {
+            "GO:9900001": "GO:9900001", "GO:9900090": "GO:9900001", "GO:9900002": "GO:9900002", "GO:9900003": "",
+            "GO:9900004": "", "GO:9900091": "",
+        }  # fmt: skip
+
+
+@st.composite
+def ontologies(draw):
+    """Terms with parents, other ids and replacements among themselves, in any tangle."""
+    ids = [f"GO:99000{number:02d}" for number in range(draw(st.integers(1, 7)))]
+    anyone = st.lists(st.sampled_from([*ids, "GO:9999999"]), max_size=2, unique=True)
+    others = st.lists(st.sampled_from([*ids, "GO:9900090", "GO:9900091"]), max_size=2, unique=True)
+    terms = {}
+    for identifier in draw(st.permutations(ids)):
+        lines = [f"is_a: {one} ! x" for one in draw(anyone)]
+        lines += [f"relationship: part_of {one}" for one in draw(anyone)]
+        lines += [f"alt_id: {one}" for one in draw(others)]
+        if draw(st.integers(0, 2)) == 0:
+            lines += ["is_obsolete: true", *(f"replaced_by: {one}" for one in draw(anyone))]
+        terms[identifier] = lines
+    return terms
+
+
+@given(terms=ontologies())
+@settings(max_examples=100, deadline=None)
+def test_an_ontology_is_what_a_plain_reading_gives(tmp_path_factory, terms):
+    path = write_obo(tmp_path_factory.mktemp("obo") / "x.obo", terms)
+    ontology = read_obo(path, nothing)
+    plain = read_terms(path)
+    assert ontology.is_a == [(t.identifier, one, str(t.obsolete).lower()) for t in plain for one in t.is_a]
+    assert ontology.part_of == [(t.identifier, one, str(t.obsolete).lower()) for t in plain for one in t.part_of]
+    assert ontology.resolved == Identifiers({"x": path}).ontology("x")
+    live = {t.identifier for t in plain if not t.obsolete}
+    outside = {"GO:9999999"} | {one for t in plain for one in t.replaced_by}
+    assert set(ontology.resolved.values()) <= {"", *live, *outside}
+
+
+edges = st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from("abcde")), max_size=12)
+
+
+@given(edges=edges, limit=st.integers(1, 4))
+@settings(max_examples=200)
+def test_cycles_are_cycles_and_found_whenever_there_are_any(edges, limit):
+    cycles = find_cycles(edges, limit=limit)
+    assert len(cycles) <= limit
+    for cycle in cycles:
+        assert cycle[0] == min(cycle)
+        assert len(set(cycle)) == len(cycle)
+        assert set(zip(cycle, [*cycle[1:], cycle[0]], strict=True)) <= set(edges)
+    reach = set(edges)
+    while more := {(a, d) for a, b in reach for c, d in reach if b == c} - reach:
+        reach |= more
+    assert bool(cycles) == any(a == b for a, b in reach)
+    assert find_cycles(list(reversed(edges)), limit=limit) == cycles
+
+
+@pytest.mark.parametrize("first", ["ontology: go", "[Term]", "<rdf:RDF>", "\ufeffformat: 1"])
+def test_what_does_not_begin_like_an_ontology_is_refused(connection, tmp_path, first):
+    path = write(tmp_path / "x.obo", [first, "id: GO:9900001"])
+    with pytest.raises(InputError, match=r"x\.obo, line 1: an OBO file begins with 'format-version:'"):
+        load(connection, "go.ontology", path, {"is_a": ["id"]})
+
+
+# ----------------------------------------------------------------------------------------------- PostgreSQL dumps
+
+DUMP = [
+    "-- a comment", "SET x = 1;",
+    "COPY public.identifier_type (id, type) FROM stdin;", "1\tx", "\\.",
+    'COPY public."identifier" ("struct_id", id, id_type, identifier, parent_match) FROM stdin;',
+    "9901\t1\tPUBCHEM_CID\t990001\t\\N", "9902\t2\tA\\tB\\\\C\\nD\t\\N\t", "\t\t\t\t", "\\.", "",
+    "COPY other.omop_relationship (umls_cui, struct_id, relationship_name) FROM stdin;",
+    "C9900001\t9901\tindication", "\\.", "COPY public.more (x) FROM stdin;", "x\ty", "\\.",
+]  # fmt: skip
+TABLES = {"identifier": ("identifier", "id_type", "struct_id"), "omop_relationship": ("struct_id", "umls_cui")}
+
+
+def test_copy_blocks_are_read_by_name_in_the_order_asked_for(tmp_path):
+    for end in ("\n", "\r\n"):
+        path = write(tmp_path / "x.sql", DUMP, end=end)
+        assert list(iter_copy_rows(path, TABLES, nothing)) == [
+            ("identifier", ("990001", "PUBCHEM_CID", "9901")),
+            ("identifier", ("", "A\tB\\C\nD", "9902")),
+            ("identifier", ("", "", "")),
+            ("omop_relationship", ("9901", "C9900001")),
+        ]
+
+
+def escape(cell: str) -> str:
+    table = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\b": "\\b", "\f": "\\f", "\v": "\\v"}
+    return "".join(table.get(letter, letter) for letter in cell)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(*[st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("\\N.\t\n"), max_size=5)] * 3)
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_what_a_dump_escapes_comes_back_as_it_was(tmp_path_factory, rows):
+    body = ["\t".join(escape(cell) for cell in row) for row in rows]
+    path = write(tmp_path_factory.mktemp("dump") / "x.sql", ["COPY public.t (a, b, c) FROM stdin;", *body, "\\."])
+    found = [cells for _, cells in iter_copy_rows(path, {"t": ("a", "b", "c")}, nothing)]
+    assert found == rows
+    assert [tuple(row) for row in read_copy(path, "t", "a", "b", "c")] == rows
+
+
+@pytest.mark.parametrize(
+    ("lines", "named"),
+    [
+        (DUMP[:7], r"x\.sql: ends inside table identifier"),
+        ([*DUMP[:7], "9903\t1\tPUBCHEM_CID", *DUMP[7:]], r"x\.sql, line 8: 3 cells in table identifier, expected 5"),
+        (DUMP[:10], r"x\.sql: has no COPY block of table omop_relationship"),
+        (
+            [line.replace("id_type", "kind") for line in DUMP],
+            r"x\.sql, line 6: table identifier has no column 'id_type'",
+        ),
+        ([], "x.sql"),
+    ],
+)
+def test_a_dump_that_lacks_something_is_refused(tmp_path, lines, named):
+    path = write(tmp_path / "x.sql", lines)
+    with pytest.raises(InputError, match=named):
+        list(iter_copy_rows(path, TABLES, nothing))
+
+
+# ------------------------------------------------------------------------------------------------ places in files
+
+
+def test_lines_with_a_wrong_cell_are_found_by_number(tmp_path):
+    name = "ctd.gene_pathway"
+    lines = [
+        "# x",
+        "# GeneSymbol\tGeneID\tPathwayName\tPathwayID",
+        "A\t1\tx\ty",
+        "",
+        "A\tbad\tx\ty",
+        "# A\tbad\tx\ty",
+        "A\tbad\tx\ty",
+    ]
+    path = write(tmp_path / "f", lines)
+    found = find_layout(path, name, CATALOGUE.sources[name], nothing)
+    assert lines_where(path, found, "gene_id", fails=lambda cell: cell == "bad", limit=3) == [5, 7]
+    assert lines_where(path, found, "gene_id", fails=lambda cell: cell == "bad", limit=1) == [5]
+
+
+def test_what_is_read_does_not_depend_on_a_name(connection, tmp_path):
+    source = write_id_mapping(tmp_path, {"X90001": "990001; 990002"}, {"X90001": "ENSG99.1; ENSG98"})
+    odd = tmp_path / "a folder. with dots, and; signs" / 'it\'s 100% "odd".csv'
+    odd.parent.mkdir()
+    odd.write_bytes(source.read_bytes())
+    rows, loaded, _ = load(connection, "uniprot.id_mapping", odd, {"rows": ["accession", "gene_id", "ensembl"]})
+    assert rows["rows"] == [{"accession": "X90001", "gene_id": "990001; 990002", "ensembl": "ENSG99.1; ENSG98"}]
+    assert loaded.layout == "22 columns"
+
+
+# ------------------------------------------------------------------------------------------------------ real files
+
+FIXTURES = {
+    "STRING_gene_gene.txt": "string.links", "STRING_gene_gene_actions.tsv": "string.actions",
+    "String_mapping_gene_ncbi_string.tsv": "string.entrez", "STITCH_gene_drug.tsv": "stitch.links",
+    "STITCH_gene_drug_actions.tsv": "stitch.actions", "BGEE_expr_calls.tsv": "bgee.expression",
+    "BGEE_overexpr.tsv": "bgee.differential", "CDT_gene_pathway.tsv": "ctd.gene_pathway",
+    "DisGeNet_gene_disease.tsv": "disgenet.gene_disease", "DisGeNet_mapping_disease_umls_do.tab": "disgenet.mappings",
+    "HPO_disease_phenotype.tab": "hpo.disease_phenotype", "HPO_TN_disease_phenotype.tab": "hpo.disease_phenotype_negated",
+    "HPO_gene_phenotype.tsv": "hpo.gene_phenotype", "SIDER_se.tsv": "sider.side_effects",
+    "Uniprot_mapping_gene.tab": "uniprot.id_mapping",
+}  # fmt: skip
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("file", sorted(FIXTURES))
+def test_the_layout_of_a_file_of_2020_is_recognised(shared, connection, file):
+    path, name = shared / "data" / "openbiolink-fixtures" / file, FIXTURES[file]
+    needed = {rule.source: rule.columns() for rule in CATALOGUE.rules.values()}
+    columns = needed.get(name, {"string.entrez": {"entrez"}, "disgenet.mappings": {"code"}}.get(name, {"gene_id"}))
+    rows, _, _ = load(connection, name, path, {"rows": columns})
+    text = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and not line.startswith("#")]
+    header = bool(re.match(r"(protein1|item_id|chemical|Gene ID|geneId|diseaseId)", text[0].strip('"')))
+    assert len(rows["rows"]) == len(text) - header
+
+
+EXCERPTS = {
+    "hpo/excerpts/phenotype.2025-05-06.excerpt.hpoa": "hpo.disease_phenotype",
+    "hpo/excerpts/phenotype.excerpt.hpoa": "hpo.disease_phenotype",
+    "hpo/excerpts/genes_to_phenotype.2025.excerpt.txt": "hpo.gene_phenotype",
+    "hpo/excerpts/genes_to_phenotype.old-4-column.excerpt.txt": "hpo.gene_phenotype",
+    "disgenet/curated_gene_disease_associations.v3.txt.gz": "disgenet.gene_disease",
+    "string/excerpts/9606.protein.links.full.v12.0.txt.gz": "string.links",
+    "string/excerpts/10090.protein.links.detailed.txt": "string.links",
+    "go/excerpts/goa_human_head.gaf22.gaf": "go.annotations",
+    "go/excerpts/goa_human.2020-06-01.gaf21.gaf.gz": "go.annotations",
+    "go/excerpts/sars-cov-2.goa.gaf": "go.annotations",
+    "do/DO_cancer_slim.2026-07-31.obo.gz": "do.ontology",
+    "uberon/efo-slim.obo.gz": "uberon.ontology",
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("file", sorted(EXCERPTS))
+def test_other_releases_of_a_source_are_read(shared, connection, file):
+    path, name = Path(shared / "data" / file), EXCERPTS[file]
+    rule = next(rule for rule in CATALOGUE.rules.values() if rule.source == name)
+    rows, loaded, _ = load(connection, name, path, {rule.table: rule.columns()})
+    assert len(rows[rule.table]) >= 4
+    assert all(row[rule.head.column] for row in rows[rule.table])
+    assert loaded.layout
