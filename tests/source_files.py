@@ -10,6 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from hypothesis import strategies as st
+from oracles.graph import Expected
+
 from openbiolink.graph import GraphOptions, generate_graph
 from openbiolink.sources.catalogue import Catalogue, load_catalogue
 
@@ -130,6 +133,23 @@ def write_dump(folder: Path, relationships: Iterable[str], identifiers: Iterable
     return write(folder / "drugcentral.dump.sql", [*lines, *identifiers, "\\."])
 
 
+@st.composite
+def ontologies(draw: st.DrawFn, prefix: str, *, terms: int = 7) -> dict[str, list[str]]:
+    """Terms with parents, other ids and replacements among themselves, in any tangle."""
+    ids = [f"{prefix}:99000{number:02d}" for number in range(draw(st.integers(1, terms)))]
+    anyone = st.lists(st.sampled_from([*ids, f"{prefix}:9999999"]), max_size=2, unique=True)
+    others = st.lists(st.sampled_from([*ids, f"{prefix}:9900090", f"{prefix}:9900091"]), max_size=2, unique=True)
+    found = {}
+    for identifier in draw(st.permutations(ids)):
+        lines = [f"is_a: {one} ! x" for one in draw(anyone)]
+        lines += [f"relationship: part_of {one}" for one in draw(anyone)]
+        lines += [f"alt_id: {one}" for one in draw(others)]
+        if draw(st.integers(0, 2)) == 0:
+            lines += ["is_obsolete: true", *(f"replaced_by: {one}" for one in draw(anyone))]
+        found[identifier] = lines
+    return found
+
+
 # ------------------------------------------------------------------------------------------- the same, otherwise
 
 
@@ -212,3 +232,17 @@ def read_edges(path: Path) -> Edges:
     edges = {(head, relation, tail): (score, source) for head, relation, tail, score, source in rows}
     assert len(edges) == len(rows), f"{path} holds an edge twice"
     return edges
+
+
+def assert_as_expected(graph: WrittenGraph, expected: Expected) -> None:
+    """The graph and its ledger are those of the naive builder, edge by edge, score by score, row by row."""
+    for found, wanted in ((graph.edges, expected.edges), (graph.negatives, expected.negatives)):
+        assert sorted(wanted.keys() - found.keys())[:5] == [], "edges that are missing"
+        assert sorted(found.keys() - wanted.keys())[:5] == [], "edges that should not be there"
+        differing = [(edge, value, wanted[edge]) for edge, value in found.items() if value != wanted[edge]]
+        assert differing[:5] == [], "other scores or sources"
+    assert graph.ledger == {rule: dict(counts) for rule, counts in expected.ledger.items()}
+    assert graph.given == expected.given
+    assert graph.unmapped == expected.unmapped
+    assert graph.negative_unmapped == expected.negative_unmapped
+    assert graph.manifest["not_in_ontology"] == expected.unknown

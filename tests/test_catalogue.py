@@ -7,7 +7,8 @@ from importlib.resources import files
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from source_files import demo_sources, edition, generate, write, write_obo
+from oracles.graph import build
+from source_files import assert_as_expected, demo_sources, edition, generate, write, write_obo
 
 from openbiolink.errors import CatalogueError, InputError
 from openbiolink.schema import load_schema
@@ -288,12 +289,22 @@ def write_odd_sources(folder):
 
 
 @pytest.fixture(scope="module")
-def examples(tmp_path_factory):
+def odd(tmp_path_factory):
+    """The demo with odd rows: its sources and its graph."""
+    folder = tmp_path_factory.mktemp("odd")
+    sources = write_odd_sources(folder / "sources")
+    return sources, generate(sources, folder / "graph")
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory, odd):
     """The ledgers of the demo, and of the demo with odd rows."""
-    folder = tmp_path_factory.mktemp("examples")
-    plain = generate(demo_sources(), folder / "plain")
-    odd = generate(write_odd_sources(folder / "sources"), folder / "odd")
-    return plain.ledger, odd.ledger
+    return generate(demo_sources(), tmp_path_factory.mktemp("plain") / "graph").ledger, odd[1].ledger
+
+
+def test_odd_rows_are_counted_as_a_plain_reading_counts_them(odd):
+    sources, graph = odd
+    assert_as_expected(graph, build(sources))
 
 
 @pytest.mark.parametrize("name", RULES)

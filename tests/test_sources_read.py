@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.graph import Identifiers, read_copy, read_terms
-from source_files import edition, gaf_row, write, write_gaf, write_id_mapping, write_obo
+from source_files import edition, gaf_row, ontologies, write, write_gaf, write_id_mapping, write_obo
 
 from openbiolink.errors import InputError
 from openbiolink.sources.layout import find_layout
@@ -322,24 +322,7 @@ def test_tags_are_matched_whole_and_by_stanza(tmp_path):
         }  # fmt: skip
 
 
-@st.composite
-def ontologies(draw):
-    """Terms with parents, other ids and replacements among themselves, in any tangle."""
-    ids = [f"GO:99000{number:02d}" for number in range(draw(st.integers(1, 7)))]
-    anyone = st.lists(st.sampled_from([*ids, "GO:9999999"]), max_size=2, unique=True)
-    others = st.lists(st.sampled_from([*ids, "GO:9900090", "GO:9900091"]), max_size=2, unique=True)
-    terms = {}
-    for identifier in draw(st.permutations(ids)):
-        lines = [f"is_a: {one} ! x" for one in draw(anyone)]
-        lines += [f"relationship: part_of {one}" for one in draw(anyone)]
-        lines += [f"alt_id: {one}" for one in draw(others)]
-        if draw(st.integers(0, 2)) == 0:
-            lines += ["is_obsolete: true", *(f"replaced_by: {one}" for one in draw(anyone))]
-        terms[identifier] = lines
-    return terms
-
-
-@given(terms=ontologies())
+@given(terms=ontologies("GO"))
 @settings(max_examples=100, deadline=None)
 def test_an_ontology_is_what_a_plain_reading_gives(tmp_path_factory, terms):
     path = write_obo(tmp_path_factory.mktemp("obo") / "x.obo", terms)

@@ -115,23 +115,26 @@ def find_unjustified(folder, *, fractions, directed=True):
     for sign, triple in place:
         for implied in consequences(triple, directed=directed):
             special[sign, implied].add(triple)
-    faults = []
-    for row in read_rows(folder / "removed_edges.tsv"):
+    removed, faults = read_rows(folder / "removed_edges.tsv"), []
+    true = {triple for sign, triple in place if sign} | {row[:3] for row in removed if row[4] == "1"}
+    true |= {implied for triple in true for implied in consequences(triple, directed=directed)}
+    for row in removed:
         triple, sign, (reason, _, cause) = row[:3], int(row[4]), row[6].partition(":")
         part = expected_part(triple, **fractions)
         unseen = [node for node in (row[0], row[2]) if node not in nodes]
-        others = set(special[sign, triple])
-        if sign == 0:
-            others |= {other for other in consequences(triple, directed=directed) if (0, other) in place}
-        others = {other for other in others if place[sign, other] != part}
+        below = {other[1] for other in special[sign, triple] if place[sign, other] != part}
+        implied = {other for other in consequences(triple, directed=directed) if (0, other) in place}
+        above = {other[1] for other in implied if sign == 0 and place[0, other] != part}
         justified = {
             "self_loop": row[0] == row[2],
             "unseen_node": bool(unseen) and cause == ",".join(unseen),
             "unseen_relation": cause == row[1] and row[1] not in relations,
-            "super_relation": bool(others) and (sign == 0 or cause in {other[1] for other in others}),
-            "implied_negative": sign == 0 and bool(others),
+            "super_relation": cause in below or bool(above),  # the special negative may have gone later
+            "implied_negative": cause in above,
+            "conflict": sign == 0 and triple in true,
         }
-        if not justified.get(reason, sign == 0) or (part == "train" and reason in {*justified} - {"self_loop"}):
+        cleaned = reason in {"unseen_node", "unseen_relation", "super_relation", "implied_negative"}
+        if not justified.get(reason, sign == 0) or (part == "train" and cleaned):
             faults.append(f"removed from {part} without need: {row}")
     return faults
 

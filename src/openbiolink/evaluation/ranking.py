@@ -142,7 +142,7 @@ def check_protocol(dataset: Dataset, *, ties: str, filter_parts: Sequence[str], 
         raise InputError(
             f"{count} of {total} test triples are unseen in training ({int(by_entity.sum())} by an entity, "
             f"{int(by_relation.sum())} by a relation); leave them out with unseen='drop' "
-            "or rank them with unseen='keep'"
+            "(--unseen drop) or rank them with unseen='keep' (--unseen keep)"
         )
     if not count or unseen == "keep":
         return Protocol(triples=dataset.test, left_out=0, notes=())

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from openbiolink.errors import OpenBioLinkError
-from openbiolink.graph.identifiers import OBSOLETE, OK, UNMAPPED, condition_sql, create_ends, create_macros
+from openbiolink.graph.identifiers import (
+    OBSOLETE,
+    OK,
+    UNMAPPED,
+    condition_sql,
+    create_ends,
+    create_lookups,
+    create_macros,
+)
 from openbiolink.progress import silent
 from openbiolink.sources.read import LoadedSource, lines_where, load_source, table_name
 from openbiolink.tables import quote
@@ -130,6 +138,7 @@ def build_graph(
         progress(f"read {name}", done, len(plan.needed))
         loaded[name] = load_source(connection, name, sources[name], catalogue.sources[name], needed=needed, note=note)
     progress("read sources", len(plan.needed), len(plan.needed))
+    create_lookups(connection, catalogue, [catalogue.rules[name] for name in plan.rules])
     context = _Context(connection, catalogue, schema, options, loaded, note)
     groups: dict[tuple[str, bool], list[str]] = {}
     for name in plan.rules:
@@ -160,7 +169,6 @@ def _build_group(
         for side, end in (("head", rule.head), ("tail", rule.tail)):
             create_ends(
                 connection,
-                context.catalogue,
                 context.schema,
                 end=end,
                 cells=f"SELECT DISTINCT {side} AS cell FROM rows{number}",

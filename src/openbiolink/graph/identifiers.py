@@ -11,10 +11,12 @@ from openbiolink.sources.read import table_name
 from openbiolink.tables import quote
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import duckdb
 
     from openbiolink.schema import Schema
-    from openbiolink.sources.catalogue import Catalogue, Cell, Condition, End
+    from openbiolink.sources.catalogue import Catalogue, Cell, Condition, End, IdMap, Rule
 
 # Fates of an identifier. The numbers order the reasons of a row that has several.
 OK, OBSOLETE, UNMAPPED = 0, 5, 6
@@ -22,13 +24,14 @@ OK, OBSOLETE, UNMAPPED = 0, 5, 6
 
 def create_macros(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
     """Define `bare(text)` (without blanks and quotes around it) and `canonical(curie)` (see `Schema.canonical`)."""
-    spellings = " ".join(f"WHEN {quote(found)} THEN {quote(name)}" for found, name in schema.spellings().items())
+    spellings = ", ".join(f"{quote(found)}: {quote(name)}" for found, name in schema.spellings().items())
     connection.execute(f"""
         CREATE OR REPLACE MACRO bare(text) AS
             regexp_replace(text, '^[\\s\\pZ\\x0b\\x1c-\\x1f\\x85"]+|[\\s\\pZ\\x0b\\x1c-\\x1f\\x85"]+$', '', 'g');
-        CREATE OR REPLACE MACRO canonical(curie) AS CASE WHEN contains(curie, ':') THEN
-            CASE upper(bare(split_part(curie, ':', 1))) {spellings} ELSE bare(split_part(curie, ':', 1)) END
-            || ':' || bare(substr(curie, position(':' IN curie) + 1)) ELSE bare(curie) END
+        CREATE OR REPLACE MACRO spelled(prefix) AS coalesce(MAP {{{spellings}}}[upper(prefix)], prefix);
+        CREATE OR REPLACE MACRO canonical(curie) AS CASE WHEN contains(curie, ':')
+            THEN spelled(bare(split_part(curie, ':', 1))) || ':' || bare(substr(curie, position(':' IN curie) + 1))
+            ELSE bare(curie) END
     """)
 
 
@@ -50,13 +53,16 @@ def condition_sql(condition: Condition) -> str:
     return f"coalesce(try_cast({cell} AS DOUBLE) {comparison}, false)"
 
 
-def curie_sql(cell: Cell, text: str) -> str:
-    """An SQL expression for the canonical CURIE in a piece of a cell; the empty text where there is none."""
+def found_sql(cell: Cell, text: str) -> str:
+    """An SQL expression for what a piece of a cell says: bare, rewritten, and the part that is the id."""
     found = f"bare({text})"
     for pattern, replacement in cell.rewrite.items():
         found = f"regexp_replace({found}, {quote(pattern)}, {quote(replacement)})"
-    if cell.extract is not None:
-        found = f"regexp_extract({found}, {quote(cell.extract)}, 1)"
+    return found if cell.extract is None else f"regexp_extract({found}, {quote(cell.extract)}, 1)"
+
+
+def curie_sql(cell: Cell, found: str) -> str:
+    """An SQL expression for the canonical CURIE of what was found, a column; empty where nothing was."""
     if cell.prefix is None:
         return f"canonical({found})"
     carried = f"starts_with(upper({found}), {quote(cell.prefix.upper() + ':')})"
@@ -71,35 +77,43 @@ def pieces_sql(cell: Cell, text: str) -> str:
     return f"[{text}]" if cell.split is None else f"string_split({text}, {quote(cell.split)})"
 
 
-def create_map(connection: duckdb.DuckDBPyConnection, catalogue: Catalogue, name: str) -> str:
-    """Create the table of an identifier map, columns `key` and `value`, and return its quoted name."""
-    mapping = catalogue.maps[name]
+def create_lookups(connection: duckdb.DuckDBPyConnection, catalogue: Catalogue, rules: Iterable[Rule]) -> None:
+    """Create what the ends of some rules look things up in: `map/NAME` (key, value) and `ontology/SOURCE` (old, live)."""
+    ends = [end for rule in rules for end in (rule.head, rule.tail)]
+    for name in dict.fromkeys(name for end in ends for name in end.via):
+        _create_map(connection, catalogue.maps[name], f'"map/{name}"')
+    for source in dict.fromkeys(end.ontology for end in ends if end.ontology is not None):
+        connection.execute(f"""
+            CREATE TABLE "ontology/{source}" AS
+            SELECT canonical(id) AS old, canonical(live) AS live FROM {table_name(source, "resolved")}
+        """)
+
+
+def _create_map(connection: duckdb.DuckDBPyConnection, mapping: IdMap, table: str) -> None:
     conditions = [condition_sql(condition) for condition in mapping.where] or ["true"]
+    key, value = (f'"{cell.column}"' for cell in (mapping.key, mapping.value))
     connection.execute(f"""
-        CREATE TABLE IF NOT EXISTS "map/{name}" AS
+        CREATE TABLE {table} AS
         WITH pieces AS (
-            SELECT keys.key AS key_piece,
-                unnest({pieces_sql(mapping.value, f'"{mapping.value.column}"')}) AS value_piece
-            FROM {table_name(mapping.source, mapping.table)},
-                unnest({pieces_sql(mapping.key, f'"{mapping.key.column}"')}) AS keys(key)
+            SELECT keys.piece AS key_piece, unnest({pieces_sql(mapping.value, value)}) AS value_piece
+            FROM {table_name(mapping.source, mapping.table)}, unnest({pieces_sql(mapping.key, key)}) AS keys(piece)
             WHERE {" AND ".join(conditions)}),
+        found AS (
+            SELECT DISTINCT {found_sql(mapping.key, "key_piece")} AS key_found,
+                {found_sql(mapping.value, "value_piece")} AS value_found
+            FROM pieces),
         curies AS (
-            SELECT DISTINCT {curie_sql(mapping.key, "key_piece")} AS key,
-                {curie_sql(mapping.value, "value_piece")} AS value
-            FROM pieces)
+            SELECT DISTINCT {curie_sql(mapping.key, "key_found")} AS key, {curie_sql(mapping.value, "value_found")} AS value
+            FROM found)
         SELECT key, value FROM curies WHERE key <> '' AND value <> ''
     """)
-    return f'"map/{name}"'
 
 
-def create_ends(
-    connection: duckdb.DuckDBPyConnection, catalogue: Catalogue, schema: Schema, *, end: End, cells: str, table: str
-) -> None:
+def create_ends(connection: duckdb.DuckDBPyConnection, schema: Schema, *, end: End, cells: str, table: str) -> None:
     """Create a table of what every distinct cell of an end stands for.
 
     Args:
-        connection: the database, with the macros and the source tables.
-        catalogue: the declarations.
+        connection: the database, with the macros and the lookups.
         schema: node types and prefixes.
         end: the head or tail of a rule.
         cells: a query of the distinct cells, one column `cell`.
@@ -110,30 +124,30 @@ def create_ends(
     steps = [
         f"""cells AS (SELECT row_number() OVER (ORDER BY cell) AS code, cell FROM ({cells})),
         pieces AS (SELECT code, cell, unnest({pieces_sql(end, "cell")}) AS piece FROM cells),
-        step0 AS (SELECT code, cell, {curie_sql(end, "piece")} AS id, {OK} AS fate FROM pieces)"""
+        found AS (SELECT code, cell, {found_sql(end, "piece")} AS found FROM pieces),
+        step0 AS (SELECT code, cell, {curie_sql(end, "found")} AS id, {OK} AS fate FROM found)"""
     ]
     for number, via in enumerate(end.via):
-        name = create_map(connection, catalogue, via)
         steps.append(f"""step{number + 1} AS (
             SELECT code, cell, coalesce(value, id) AS id,
                 CASE WHEN fate = {OK} AND value IS NULL THEN {UNMAPPED} ELSE fate END AS fate
-            FROM step{number} LEFT JOIN {name} ON key = id AND fate = {OK})""")
+            FROM step{number} LEFT JOIN "map/{via}" ON key = id AND fate = {OK})""")
     last = f"step{len(end.via)}"
     if end.ontology is None:
         steps.append(f"followed AS (SELECT code, cell, id, fate, false AS unknown FROM {last})")
     else:
         steps.append(f"""followed AS (
-            SELECT code, cell, CASE WHEN live IS NULL OR live = '' THEN {last}.id ELSE canonical(live) END AS id,
+            SELECT code, cell, coalesce(nullif(live, ''), id) AS id,
                 CASE WHEN live = '' THEN {OBSOLETE} ELSE fate END AS fate, live IS NULL AND fate = {OK} AS unknown
-            FROM {last} LEFT JOIN (SELECT canonical(id) AS old, live FROM {table_name(end.ontology, "resolved")})
-                ON old = {last}.id AND fate = {OK})""")
+            FROM {last} LEFT JOIN "ontology/{end.ontology}" ON old = id AND fate = {OK})""")
     valid = " OR ".join(
         f"regexp_full_match(id, {quote(f'{prefix}:({schema.prefixes[prefix].pattern})')})"
         for prefix in schema.node_types[end.type]
     )
     connection.execute(f"""
-        CREATE OR REPLACE TABLE {table} AS WITH {", ".join(steps)}
-        SELECT DISTINCT code, cell, id, unknown AND ({valid}) AS unknown,
-            CASE WHEN fate = {OK} AND NOT ({valid}) THEN {UNMAPPED} ELSE fate END AS fate
-        FROM followed
+        CREATE OR REPLACE TABLE {table} AS WITH {", ".join(steps)},
+        checked AS (SELECT *, {valid} AS valid FROM followed)
+        SELECT DISTINCT code, cell, id, unknown AND valid AS unknown,
+            CASE WHEN fate = {OK} AND NOT valid THEN {UNMAPPED} ELSE fate END AS fate
+        FROM checked
     """)
