@@ -7,8 +7,6 @@ from importlib.resources import files
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.graph import build
-from source_files import assert_as_expected, demo_sources, edition, generate, write, write_obo
 
 from openbiolink.errors import CatalogueError, InputError
 from openbiolink.schema import load_schema
@@ -16,16 +14,19 @@ from openbiolink.sources.catalogue import load_catalogue, parse_catalogue
 from openbiolink.sources.layout import find_layout
 from openbiolink.sources.local import check_sources, find_sources, read_source_map
 from openbiolink.tables import open_database, quote
+from oracles.graph import build
+from source_files import assert_as_expected, demo_sources, edition, generate, write, write_obo
 
 CATALOGUE = edition()
 SCHEMA = load_schema()
 FOLDER = files("openbiolink") / "sources" / "editions" / "2020"
-SOURCES = (
-    "string.links string.actions string.entrez stitch.links stitch.actions go.ontology go.annotations"
-    " disgenet.gene_disease disgenet.mappings hpo.ontology hpo.disease_phenotype hpo.disease_phenotype_negated"
-    " hpo.gene_phenotype bgee.expression bgee.differential ctd.gene_pathway drugcentral.dump sider.side_effects"
-    " do.ontology uberon.ontology uniprot.id_mapping"
-).split()
+SOURCES = [
+    "string.links", "string.actions", "string.entrez", "stitch.links", "stitch.actions", "go.ontology",
+    "go.annotations", "disgenet.gene_disease", "disgenet.mappings", "hpo.ontology", "hpo.disease_phenotype",
+    "hpo.disease_phenotype_negated", "hpo.gene_phenotype", "bgee.expression", "bgee.differential",
+    "ctd.gene_pathway", "drugcentral.dump", "sider.side_effects", "do.ontology", "uberon.ontology",
+    "uniprot.id_mapping",
+]  # fmt: skip
 LICENCES = {
     "bgee": "CC0", "ctd": "Custom: CTD", "disgenet": "CC BY-NC-SA", "drugcentral": "CC BY-SA", "go": "CC BY",
     "hpo": "Custom: HPO", "sider": "CC BY-NC-SA", "stitch": "CC BY", "string": "CC BY", "uniprot": "CC BY",
@@ -263,11 +264,13 @@ def write_odd_sources(folder):
                 f"{prefix}:9900003": [*own, "is_obsolete: true"],
             },
         )
+    annotation = ["OMIM", "990001", "x", "{call}", "HP:9900001", "x", "TAS", "", "", "", "I", "", "", "", ""]
+    both = "UBERON:9900001 ∩ CL:9900001"
     more = {
-        "bgee.expression": ["ENSG99000000001", "x", "UBERON:9900001 ∩ CL:9900001", "x", "{call}", "gold quality", "1"],
-        "bgee.differential": ["ENSG99000000001", "x", "UBERON:9900001∩CL:9900001", "x", "x", "x", "{call}", "high quality"],
-        "hpo.disease_phenotype": ["OMIM", "990001", "x", "{call}", "HP:9900001", "x", "TAS", *[""] * 3, "I", *[""] * 4],
-        "hpo.disease_phenotype_negated": ["OMIM", "990001", "x", "{call}", "HP:9900001", "x", "TAS", *[""] * 3, "I", *[""] * 4],
+        "bgee.expression": ["ENSG99000000001", "x", both, "x", "{call}", "gold quality", "1"],
+        "bgee.differential": ["ENSG99000000001", "x", both.replace(" ", ""), "x", "x", "x", "{call}", "high quality"],
+        "hpo.disease_phenotype": annotation,
+        "hpo.disease_phenotype_negated": annotation,
         "string.actions": ["9606.ENSP99000000001", "9606.ENSP99000000002", "{call}", "", "f", "f", "900"],
     }  # fmt: skip
     calls = {

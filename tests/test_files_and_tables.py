@@ -247,8 +247,8 @@ def split_naively(raw: bytes, width: int, separator: str, skip: int) -> tuple[li
     A line that holds nothing but blanks is blank, unless it has just the right number of (blank) cells.
     """
     rows, fault = [], ""
-    for number, line in enumerate(raw.decode("utf-8-sig").split("\n"), start=1):
-        line = line.removesuffix("\r")
+    lines = [line.removesuffix("\r") for line in raw.decode("utf-8-sig").split("\n")]
+    for number, line in enumerate(lines, start=1):
         cells = line.split(separator)
         if number <= skip or line == "" or (not line.strip() and len(cells) != width):
             continue
@@ -315,7 +315,7 @@ def test_many_comment_lines_are_all_counted_and_quickly_so(connection, scratch):
 def test_a_comment_is_a_line_that_begins_with_its_mark_whatever_is_kept(connection, scratch, keep):
     raw = b"#x\ty\tz\n1\t2\t3\n#one cell\n4\t#5\t#6\n"
     rows, notes = read_bytes(connection, scratch, raw, ["a", "b", "c"], comment="#", keep=keep)
-    whole = [dict(a="1", b="2", c="3"), dict(a="4", b="#5", c="#6")]
+    whole = [{"a": "1", "b": "2", "c": "3"}, {"a": "4", "b": "#5", "c": "#6"}]
     assert rows == [tuple(row[name] for name in keep) for row in whole]
     assert sum(int(note.split(": ")[1].split()[0]) for note in notes) == 2
 

@@ -13,12 +13,13 @@ from openbiolink.tables import open_database
 
 SCHEMA = load_schema()
 NODE_TYPES = ["GENE", "GO", "DIS", "DRUG", "PHENOTYPE", "PATHWAY", "ANATOMY"]
+ACTIONS = ["ACTIVATION", "BINDING", "CATALYSIS", "EXPRESSION", "INHIBITION", "REACTION", "BINDACT", "BINDINH"]
 RELATIONS = [
     "IS_A", "PART_OF", "GENE_GENE", "GENE_GO", "GENE_DIS", "GENE_DRUG", "GENE_PHENOTYPE", "GENE_PATHWAY",
     "GENE_EXPRESSED_ANATOMY", "GENE_OVEREXPRESSED_ANATOMY", "GENE_UNDEREXPRESSED_ANATOMY", "DIS_DRUG",
     "DIS_PHENOTYPE", "DRUG_PHENOTYPE",
-    *(f"GENE_{kind}_GENE" for kind in "ACTIVATION BINDING CATALYSIS EXPRESSION INHIBITION PTMOD REACTION BINDACT BINDINH".split()),
-    *(f"DRUG_{kind}_GENE" for kind in "ACTIVATION BINDING CATALYSIS EXPRESSION INHIBITION PREDBIND REACTION BINDACT BINDINH".split()),
+    *(f"GENE_{action}_GENE" for action in [*ACTIONS, "PTMOD"]),
+    *(f"DRUG_{action}_GENE" for action in [*ACTIONS, "PREDBIND"]),
 ]  # fmt: skip
 PUBLISHED = ["CL", "DOID", "GO", "HP", "KEGG", "NCBIGENE", "PUBCHEM.COMPOUND", "REACTOME", "UBERON"]
 
@@ -86,7 +87,10 @@ def test_a_relation_that_is_not_known_is_directed_and_has_no_parent():
 
 
 def test_directions_multiply_along_ancestors():
-    assert SCHEMA.ancestors("DRUG_BINDINH_GENE") == (Implied("DRUG_BINDING_GENE", False), Implied("GENE_DRUG", True))
+    assert SCHEMA.ancestors("DRUG_BINDINH_GENE") == (
+        Implied("DRUG_BINDING_GENE", flipped=False),
+        Implied("GENE_DRUG", flipped=True),
+    )
 
 
 # -------------------------------------------------------------------------------------------------------- prefixes
@@ -192,7 +196,8 @@ def test_only_the_prefix_is_respelled_never_the_local_id(prefix, local):
 @pytest.mark.parametrize(
     ("curie", "kind"),
     [
-        ("ncbigene:10", "GENE"), ("GO:0006915", "GO"), ("doid:1", "DIS"), ("CID:1", "DRUG"), ("hpo:0000001", "PHENOTYPE"),
+        ("ncbigene:10", "GENE"), ("GO:0006915", "GO"), ("doid:1", "DIS"), ("CID:1", "DRUG"),
+        ("hpo:0000001", "PHENOTYPE"),
         ("REACT:R-HSA-1", "PATHWAY"), ("kegg:hsa1", "PATHWAY"), ("UBERON:1", "ANATOMY"), ("cl:1", "ANATOMY"),
         ("UMLS:C1", None), ("10", None), ("", None), ("X:1", None),
     ],

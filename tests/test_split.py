@@ -1,6 +1,7 @@
 """The random split: nothing is lost, nothing leaks, and the same input gives the same bytes."""
 
 import gzip
+import hashlib
 import json
 import os
 import random
@@ -508,6 +509,21 @@ def test_true_negatives_come_first_and_each_has_its_fate(tmp_path):
         ("NA", "GENE_DIS", "007"): "surplus_negative",
     } | dict.fromkeys(surplus, "surplus_negative")
     assert len(surplus) == 1
+
+
+def test_of_too_many_true_negatives_those_with_the_smallest_hash_are_used(tmp_path):
+    positives = [("NA", "r", node, "", "A") for node in NODES["DRUG"]]
+    negatives = [(gene, "r", node, "", "TN") for gene in NODES["GENE"][:4] for node in NODES["DRUG"]]
+    choice = RandomSplit(test_fraction=0, validation_fraction=0, seed=7)
+    for order in (negatives, negatives[::-1]):
+        found = split(tmp_path, positives, order, choice=choice)
+
+        def place(triple):
+            low, high = sorted((triple[0], triple[2]))
+            return hashlib.md5(f"7\t{low}\tr\t{high}".encode()).hexdigest()[:15]
+
+        free = [row[:3] for row in negatives if row[0] != "NA"]
+        assert triples(found.folder, sign=0)["train"] == sorted(sorted(free, key=place)[:3])
 
 
 @pytest.mark.parametrize("train_validation", [True, False])

@@ -175,9 +175,9 @@ def test_lower_is_better(tmp_path):
         ("a r d\nHeads:\n", "the file ends before the 'Tails:' line of its last triple"),
         ("a r d\nTails:\nHeads:\n", "line 2: 'Tails:' where the 'Heads:' line of a triple should be"),
         ("a r d\nHeads:\n\nb r d\nHeads:\n", "line 4: 'b r d' where the 'Tails:' line of a triple should be"),
-        ("a r d\nHeads: a\t1\tb\nTails:\n", "line 2: 3 cells separated by tabs; expected pairs"),
-        ("a r d\nHeads:\nTails: a\t1\t\t\n", "line 3: 3 cells separated by tabs; expected pairs"),
-        ("a r d\nHeads: a 1\nTails:\n", "line 2: 1 cells separated by tabs; expected pairs"),
+        ("a r d\nHeads: a\t1\tb\nTails:\n", "line 2: 3 cells; expected pairs"),
+        ("a r d\nHeads:\nTails: a\t1\t\t\n", "line 3: 3 cells; expected pairs"),
+        ("a r d\nHeads: a 1 b\nTails:\n", "line 2: 3 cells; expected pairs"),
         ("a r d\nHeads: x\t1\nTails:\n", "line 2: candidate 'x' is not in the data set"),
         ("a r d\nHeads:\nTails: b\t1\ta\t1\tb\t2\n", "line 3: candidate 'b' is listed twice"),
         ("a r d\nHeads: a\tnan\nTails:\n", "line 2: score 'nan' is not a finite decimal number"),
@@ -221,3 +221,11 @@ def test_blocks_are_read_one_after_another(tmp_path):
     assert len(next(blocks).lists["head"].entities) == 0
     with pytest.raises(InputError, match="line 7"):
         next(blocks)
+
+
+def test_a_list_may_be_separated_by_blanks(tmp_path):
+    graph = from_labelled(train=[("a", "r", "b"), ("b", "r", "c")], valid=[], test=[("a", "r", "c")])
+    tabs = write(tmp_path / "tabs.txt", "a r c\nHeads: b\t0.9\ta\t0.8\nTails: c\t0.5\n")
+    blanks = write(tmp_path / "blanks.txt", "a r c\nHeads: b    0.9  a       0.8\nTails: c 0.5\n")
+    ranks = [evaluate_topk(path, graph).ranks().tolist() for path in (tabs, blanks)]
+    assert ranks[0] == ranks[1] == [1.0, 1.0]

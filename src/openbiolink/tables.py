@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from openbiolink.errors import InputError
+from openbiolink.errors import InputError, OpenBioLinkError
 from openbiolink.files import iter_lines, unpack
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ def open_database(*, memory: str = "1500MB") -> Iterator[tuple[duckdb.DuckDBPyCo
 
     Args:
         memory: what DuckDB may hold in memory; more goes to the folder.
+
+    Raises:
+        OpenBioLinkError: memory or disk do not suffice, or a file cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix="openbiolink-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -47,6 +50,11 @@ def open_database(*, memory: str = "1500MB") -> Iterator[tuple[duckdb.DuckDBPyCo
         try:
             connection.execute("SET enable_progress_bar = false")
             yield connection, folder
+        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+            reason = str(error).splitlines()[0]
+            raise OpenBioLinkError(
+                f"{tempfile.gettempdir()}: the table engine could not go on ({reason}); free space there, or set TMPDIR"
+            ) from error
         finally:
             connection.close()
 

@@ -38,18 +38,19 @@ VALID = {
     "ANATOMY": r"UBERON:\d+|CL:\d{7}",
 }
 VALID = {kind: re.compile(pattern, re.ASCII) for kind, pattern in VALID.items()}
-PREFIXES = (
-    "NCBIGENE GO DOID PUBCHEM.COMPOUND HP REACTOME KEGG UBERON CL UMLS ENSEMBL UNIPROT MIM ORPHANET DECIPHER DRUGCENTRAL"
-    " HGNC MONDO MESH CHEBI FBbt"
-).split()
+PREFIXES = [
+    "NCBIGENE", "GO", "DOID", "PUBCHEM.COMPOUND", "HP", "REACTOME", "KEGG", "UBERON", "CL", "UMLS", "ENSEMBL",
+    "UNIPROT", "MIM", "ORPHANET", "DECIPHER", "DRUGCENTRAL", "HGNC", "MONDO", "MESH", "CHEBI", "FBbt",
+]  # fmt: skip
 SPELLINGS = {prefix.upper(): prefix for prefix in PREFIXES} | {
     "OMIM": "MIM", "ORPHA": "ORPHANET", "ORDO": "ORPHANET", "REACT": "REACTOME", "ENTREZ": "NCBIGENE",
     "ENTREZGENE": "NCBIGENE", "GENEID": "NCBIGENE", "PUBCHEM": "PUBCHEM.COMPOUND", "PUBCHEM.CID": "PUBCHEM.COMPOUND",
     "CID": "PUBCHEM.COMPOUND", "UMLS_CUI": "UMLS", "HPO": "HP", "MSH": "MESH", "UNIPROTKB": "UNIPROT",
 }  # fmt: skip
-GO_EVIDENCE = (
-    "EXP IDA IPI IMP IGI IEP HTP HDA HMP HGI HEP IBA IBD IKR IRD ISS ISO ISA ISM IGC RCA TAS NAS IC ND IEA"
-).split()
+GO_EVIDENCE = [
+    "EXP", "IDA", "IPI", "IMP", "IGI", "IEP", "HTP", "HDA", "HMP", "HGI", "HEP", "IBA", "IBD", "IKR", "IRD", "ISS",
+    "ISO", "ISA", "ISM", "IGC", "RCA", "TAS", "NAS", "IC", "ND", "IEA",
+]  # fmt: skip
 HPO_EVIDENCE = ["PCS", "ICE", "TAS", "IEA"]
 PRESENCE = ["gold quality", "silver quality", "bronze quality"]
 DIFFERENCE = ["high quality", "low quality"]
@@ -225,7 +226,7 @@ class Identifiers:
                 resolved = self.ontology(end.ontology)
                 unknown = identifier not in resolved
                 live = resolved.get(identifier, identifier)
-                if not live:
+                if not live and identifier:
                     live, fate = identifier, OBSOLETE
             valid = VALID[end.type].fullmatch(live) is not None
             yield live, UNMAPPED_HEAD if fate == OK and not valid else fate, unknown and valid
@@ -596,7 +597,9 @@ OVER, UNDER = (
     read_difference(not_under_expressed="under-expression"),
 )
 RULES: dict[str, Rule] = {
-    "GENE_GENE": Rule("GENE_GENE", "string.links", "STRING", ("protein", "protein"), read_string_links, bounds=OUT_OF_1000),
+    "GENE_GENE": Rule(
+        "GENE_GENE", "string.links", "STRING", ("protein", "protein"), read_string_links, bounds=OUT_OF_1000
+    ),
     "GENE_ACTIVATION_GENE": string_action("activation"),
     "GENE_CATALYSIS_GENE": string_action("catalysis"),
     "GENE_EXPRESSION_GENE": string_action("expression"),
@@ -606,7 +609,9 @@ RULES: dict[str, Rule] = {
     "GENE_BINDINH_GENE": string_action("binding", "inhibition", name="BINDINH"),
     "GENE_BINDING_GENE": string_action("binding", both_ways=True),
     "GENE_PTMOD_GENE": string_action("ptmod", both_ways=True),
-    "GENE_DRUG": Rule("GENE_DRUG", "stitch.links", "STITCH", ("protein", "compound"), read_stitch_links, bounds=OUT_OF_1000),
+    "GENE_DRUG": Rule(
+        "GENE_DRUG", "stitch.links", "STITCH", ("protein", "compound"), read_stitch_links, bounds=OUT_OF_1000
+    ),
     "DRUG_ACTIVATION_GENE": stitch_action("activation"),
     "DRUG_BINDING_GENE": stitch_action("binding"),
     "DRUG_CATALYSIS_GENE": stitch_action("catalysis"),

@@ -169,8 +169,24 @@ def find_faults(folder, *, edges, tn_edges, nodes, options):
                 faults.append(f"value: {row}")
             if sign == 0 and row[:3] not in entered[0] and (row[3], row[5]) != ("", "GENERATED"):
                 faults.append(f"source of a drawn negative: {row}")
+    never = ("negatives_off", "surplus_negative", "untyped_node", "conflict", "self_loop")
+    for row in removed:
+        if row[4] == "0" and row[:3] not in entered[0] and row[6].partition(":")[0] in never:
+            faults.append(f"a drawn negative that is not to be listed: {row}")
     kinds = {row[0]: row[1] for row in nodes}
-    return faults + _find_wrong_nodes(folder, rows, kinds) + _find_disorder(folder) + _find_miscounts(folder, rows)
+    faults += _find_wrong_nodes(folder, rows, kinds) + _find_wrong_unseen(folder, rows, removed, options)
+    return faults + _find_disorder(folder) + _find_miscounts(folder, rows)
+
+
+def _find_wrong_unseen(folder, rows, removed, options):
+    faults = []
+    seen = {node for row in rows["train", 1] for node in (row[0], row[2])}
+    for part in HELD_OUT:
+        lost = [row for row in removed if row[6].startswith("unseen_node:") and expected_part(row, **options) == part]
+        nodes = sorted({node for row in lost for node in (row[0], row[2])} - seen)
+        if [row[0] for row in read_rows(folder / f"removed_{FILES[part]}_nodes.csv")] != nodes:
+            faults.append(f"removed nodes of {part}: not {nodes}")
+    return faults
 
 
 def _find_wrong_nodes(folder, rows, kinds):

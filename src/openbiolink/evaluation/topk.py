@@ -4,7 +4,7 @@
     Heads: C:1<TAB>0.9<TAB>C:3<TAB>0.2
     Tails: G:2<TAB>0.7
 
-Three lines per test triple; a list may be empty. What a list leaves out is worse than all it holds, and
+Three lines per test triple; a list may be empty; a list without tabs is separated by blanks. What a list leaves out is worse than all it holds, and
 nothing tells it apart: an answer that is not listed ties with all candidates that are not listed.
 """
 
@@ -283,14 +283,14 @@ def _next_list(lines: Iterator[tuple[int, str]], side: Side, entity: Mapping[str
     place = f"{path}, line {number}"
     if not line.startswith(PREFIX[side]):
         raise InputError(f"{place}: {line[:SHOWN]!r} where the {PREFIX[side]!r} line of a triple should be")
-    cells = line.removeprefix(PREFIX[side]).lstrip(" ").removesuffix("\t")
-    return _parse_list(cells.split("\t"), entity, place) if cells else NOTHING
+    listed = line.removeprefix(PREFIX[side]).lstrip(" \t").removesuffix("\t")
+    return _parse_list(listed.split("\t" if "\t" in listed else None), entity, place) if listed else NOTHING
 
 
 def _parse_list(cells: list[str], entity: Mapping[str, int], place: str) -> Listed:
     labels, numbers = cells[0::2], cells[1::2]
     if len(labels) != len(numbers):
-        raise InputError(f"{place}: {len(cells)} cells separated by tabs; expected pairs of entity and score")
+        raise InputError(f"{place}: {len(cells)} cells; expected pairs of entity and score")
     ids = [_id_of(label, entity, "candidate", place) for label in labels]
     if len(set(ids)) < len(ids):
         twice = Counter(labels).most_common(1)[0][0]

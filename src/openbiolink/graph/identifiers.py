@@ -50,7 +50,7 @@ def condition_sql(condition: Condition) -> str:
         pieces = f"list_transform(string_split({cell}, {quote(condition.separator)}), lambda piece: trim(piece))"
         return f"list_contains({pieces}, {quote(condition.token)})"
     comparison = f"> {condition.above}" if condition.above is not None else f">= {condition.at_least}"
-    return f"coalesce(try_cast({cell} AS DOUBLE) {comparison}, false)"
+    return f"coalesce(try_cast(bare({cell}) AS DOUBLE) {comparison}, false)"
 
 
 def found_sql(cell: Cell, text: str) -> str:

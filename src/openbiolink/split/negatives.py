@@ -256,7 +256,7 @@ def _excluded(connection: DuckDBPyConnection, group: Group, heads: IntArray, tai
     """)
     found = connection.execute(f"""
         SELECT DISTINCT x::BIGINT AS x, y::BIGINT AS y FROM ({known})
-        WHERE a = {group.head} AND b = {group.tail} AND listed AND x <> y
+        WHERE a = {group.head} AND b = {group.tail} AND listed
     """).fetchnumpy()
     return np.sort(np.searchsorted(heads, found["x"]) * len(tails) + np.searchsorted(tails, found["y"]))
 
