@@ -557,6 +557,27 @@ def links(tmp_path):
     }
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_of_equal_scores_the_smaller_text_stays_whatever_the_order(tmp_path, seed):
+    rows = [f"{PROTEIN(1)} {PROTEIN(2)} {score}" for score in ("700.0", "0700", "7e2", "700", "699", "")]
+    random.Random(seed).shuffle(rows)
+    links = write_links(tmp_path, rows)
+    entrez = write_entrez(tmp_path, {PROTEIN(1): "990001", PROTEIN(2): "990002"})
+    graph = generate({"string.links": links, "string.entrez": entrez}, tmp_path / "graph")
+    assert set(graph.edges.values()) == {("0700", "STRING")}
+    assert graph.ledger["GENE_GENE"] == {"read": 6, "kept": 1, "duplicate": 5}
+
+
+def test_a_row_that_fans_out_takes_the_first_of_its_reasons(tmp_path):
+    best, both = f"{PROTEIN(1)} {PROTEIN(2)} 900", f"{PROTEIN(1)} {PROTEIN(3)} 800"  # 990001-990002; and 990001 itself
+    links = write_links(tmp_path, [best, both, f"{PROTEIN(1)} {PROTEIN(1)} 700", f"{PROTEIN(1)} {PROTEIN(4)} 700"])
+    genes = {PROTEIN(1): "990001", PROTEIN(2): "990002", PROTEIN(3): "990001|990002", PROTEIN(4): "990001|x"}
+    sources = {"string.links": links, "string.entrez": write_entrez(tmp_path, {**PLAIN, **genes})}
+    graph = generate(sources, tmp_path / "graph")
+    assert graph.ledger["GENE_GENE"] == {"read": 4, "kept": 1, "duplicate": 1, "self_loop": 1, "unmapped_tail": 1}
+    assert_as_expected(graph, build(sources))
+
+
 def test_a_missing_source_leaves_its_relations_out_and_says_so(tmp_path):
     sources = {name: path for name, path in demo_sources().items() if not name.startswith("string")}
     graph = generate({**sources, "string.links": demo_sources()["string.links"]}, tmp_path / "graph", quality="high")

@@ -408,6 +408,11 @@ def test_what_a_dump_escapes_comes_back_as_it_was(tmp_path_factory, rows):
     assert [tuple(row) for row in read_copy(path, "t", "a", "b", "c")] == rows
 
 
+def test_a_dump_may_escape_by_number(tmp_path):
+    path = write(tmp_path / "x.sql", ["COPY t (a) FROM stdin;", r"\101\x42\x9\7C\d", r"\\N", "\\."])
+    assert [cells for _, cells in iter_copy_rows(path, {"t": ("a",)}, nothing)] == [("AB\t\aCd",), ("\\N",)]
+
+
 @pytest.mark.parametrize(
     ("lines", "named"),
     [

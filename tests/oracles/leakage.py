@@ -129,7 +129,8 @@ def find_unjustified(folder, *, fractions, directed=True):
             "self_loop": row[0] == row[2],
             "unseen_node": bool(unseen) and cause == ",".join(unseen),
             "unseen_relation": cause == row[1] and row[1] not in relations,
-            "super_relation": cause in below or bool(above),  # the special negative may have gone later
+            # The special negative that is named may have gone later, because of another one that counts here.
+            "super_relation": cause in below or (sign == 0 and bool(below | above)),
             "implied_negative": cause in above,
             "conflict": sign == 0 and triple in true,
         }

@@ -4,8 +4,9 @@
     Heads: C:1<TAB>0.9<TAB>C:3<TAB>0.2
     Tails: G:2<TAB>0.7
 
-Three lines per test triple; a list may be empty; a list without tabs is separated by blanks. What a list leaves out is worse than all it holds, and
-nothing tells it apart: an answer that is not listed ties with all candidates that are not listed.
+Three lines per test triple; a list may be empty; a list without tabs is separated by blanks. What a list leaves
+out is worse than all it holds, and nothing tells it apart: an answer that is not listed ties with all candidates
+that are not listed.
 """
 
 from __future__ import annotations

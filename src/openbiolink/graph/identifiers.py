@@ -78,7 +78,7 @@ def pieces_sql(cell: Cell, text: str) -> str:
 
 
 def create_lookups(connection: duckdb.DuckDBPyConnection, catalogue: Catalogue, rules: Iterable[Rule]) -> None:
-    """Create what the ends of some rules look things up in: `map/NAME` (key, value) and `ontology/SOURCE` (old, live)."""
+    """Create what ends of rules look things up in: `map/NAME` (key, value) and `ontology/SOURCE` (old, live)."""
     ends = [end for rule in rules for end in (rule.head, rule.tail)]
     for name in dict.fromkeys(name for end in ends for name in end.via):
         _create_map(connection, catalogue.maps[name], f'"map/{name}"')
@@ -103,7 +103,8 @@ def _create_map(connection: duckdb.DuckDBPyConnection, mapping: IdMap, table: st
                 {found_sql(mapping.value, "value_piece")} AS value_found
             FROM pieces),
         curies AS (
-            SELECT DISTINCT {curie_sql(mapping.key, "key_found")} AS key, {curie_sql(mapping.value, "value_found")} AS value
+            SELECT DISTINCT {curie_sql(mapping.key, "key_found")} AS key,
+                {curie_sql(mapping.value, "value_found")} AS value
             FROM found)
         SELECT key, value FROM curies WHERE key <> '' AND value <> ''
     """)
