@@ -144,6 +144,12 @@ def test_lines_come_back_without_their_ends(scratch, lines, end, last, mark, pac
     assert first_lines(scratch, nothing, limit=2) == lines[:2]
 
 
+def test_a_mark_is_a_letter_anywhere_but_at_the_beginning(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_bytes("\ufeffone\n\ufefftwo\n".encode())
+    assert list(iter_lines(path, nothing)) == ["one", "\ufefftwo"]
+
+
 def test_lines_longer_than_a_chunk_are_whole(tmp_path):
     path = tmp_path / "long.txt"
     lines = ["a" * (3 << 20), "b", "é" * (2 << 20)]
@@ -303,12 +309,14 @@ def test_many_blank_lines_do_not_hide_a_ragged_row(connection, scratch):
         read_bytes(connection, scratch, raw, ["a", "b"])
 
 
-def test_many_comment_lines_are_all_counted_and_quickly_so(connection, scratch):
-    raw = b"a\tb\n" + b"# a comment\n" * 20_000 + b"c\td\n"
-    rows, notes = read_bytes(connection, scratch, raw, ["a", "b"], comment="#")
+def test_many_comment_lines_are_all_counted_and_hide_nothing(connection, scratch):
+    raw = b"a\tb\n" + b"# a comment\n" * 100_001
+    rows, notes = read_bytes(connection, scratch, raw + b"c\td\n", ["a", "b"], comment="#")
     assert rows == [("a", "b"), ("c", "d")]
     assert len(notes) == 1
-    assert "20000 lines" in notes[0].replace(",", "")
+    assert "100001 lines" in notes[0].replace(",", "")
+    with pytest.raises(InputError, match=r"line 100003 \(3 cells\)"):
+        read_bytes(connection, scratch, raw + b"c\td\te\n", ["a", "b"], comment="#")
 
 
 @pytest.mark.parametrize("keep", [["a", "b", "c"], ["b", "c"], ["c"]])

@@ -31,7 +31,10 @@ GO_ROOT = "GO:9900001"
 
 
 def note_lines(graph):
-    return " ".join(graph.manifest["notes"])
+    """All notes of a manifest; they name files, never folders."""
+    text = " ".join(graph.manifest["notes"])
+    assert "/" not in text
+    return text
 
 
 @pytest.fixture

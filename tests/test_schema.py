@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from openbiolink.graph.identifiers import create_macros
-from openbiolink.schema import ANY_TYPE, Implied, load_schema
+from openbiolink.schema import ANY_TYPE, Implied, Relation, Schema, load_schema
 from openbiolink.tables import open_database
 
 SCHEMA = load_schema()
@@ -91,6 +91,10 @@ def test_directions_multiply_along_ancestors():
         Implied("DRUG_BINDING_GENE", flipped=False),
         Implied("GENE_DRUG", flipped=True),
     )
+    chain = [("A", "B", True), ("B", "C", False), ("C", "D", True)]
+    relations = {name: Relation(name=name, parent=Implied(parent, flipped)) for name, parent, flipped in chain}
+    schema = Schema(node_types={}, relations=relations, prefixes={})
+    assert [(one.relation, one.flipped) for one in schema.ancestors("A")] == [("B", True), ("C", True), ("D", False)]
 
 
 # -------------------------------------------------------------------------------------------------------- prefixes
