@@ -61,9 +61,10 @@ def main() -> None:
             f"[bold red]Error:[/] {_plain(place)}{_plain(error.strerror or str(error))}; nothing was left half-written"
         )
         sys.exit(2)
-    except KeyboardInterrupt:
-        _say("[bold red]Interrupted:[/] nothing was left half-written; run the command again")
-        sys.exit(130)
+    except SystemExit as ended:
+        if ended.code == 130:  # what typer makes of Ctrl-C
+            _say("[bold red]Interrupted:[/] nothing was left half-written; run the command again")
+        raise
 
 
 def _plain(text: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from openbiolink.errors import InputError, OpenBioLinkError
-from openbiolink.files import iter_lines, unpack
+from openbiolink.files import CHUNK, iter_lines, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -101,14 +101,17 @@ def read_delimited(
             and the first bad lines.
     """
     folder = Path(connection.execute("SELECT current_setting('temp_directory')").fetchall()[0][0]).parent
+    keep = list(keep or columns)
+    marked = comment is not None and columns[0] not in keep  # comments are told by the first column, kept or not
+    read = [columns[0], *keep] if marked else keep
     plain = unpack(path, folder, note)
     try:
         try:
-            _load(connection, plain, table, columns, separator=separator, skip=skip, keep=keep)
+            _load(connection, plain, table, columns, separator=separator, skip=skip, keep=read)
         except duckdb.Error:
             normal = _with_plain_line_ends(path, folder, note)
             try:
-                _load(connection, normal, table, columns, separator=separator, skip=skip, keep=keep)
+                _load(connection, normal, table, columns, separator=separator, skip=skip, keep=read)
             except duckdb.Error as error:
                 reason = str(error).splitlines()[0]
                 raise InputError(f"{path}: cannot be read as delimited text ({reason}); check the file") from error
@@ -116,7 +119,9 @@ def read_delimited(
                 normal.unlink()
         _refuse_rejects(connection, path, columns, separator=separator, comment=comment, note=note)
         if comment is not None:
-            _drop_comments(connection, path, table, (keep or columns)[0], comment=comment, note=note)
+            _drop_comments(connection, path, table, columns[0], comment=comment, note=note)
+            if marked:
+                connection.execute(f'ALTER TABLE {table} DROP COLUMN "{columns[0]}"')
     finally:
         if plain != path:
             plain.unlink()
@@ -130,17 +135,17 @@ def _load(
     *,
     separator: str,
     skip: int,
-    keep: Sequence[str] | None,
+    keep: Sequence[str],
 ) -> None:
     declared = ", ".join(f"{quote(name)}: 'VARCHAR'" for name in columns)
-    chosen = ", ".join(f'coalesce("{name}", \'\') AS "{name}"' for name in keep or columns)
+    chosen = ", ".join(f'coalesce("{name}", \'\') AS "{name}"' for name in keep)
     connection.execute("DROP TABLE IF EXISTS rejects; DROP TABLE IF EXISTS scans")
     connection.execute(f"""
         CREATE OR REPLACE TABLE {table} AS SELECT {chosen} FROM read_csv(
             {quote(str(path))}, delim = {quote(separator)}, skip = {skip}, columns = {{{declared}}},
             auto_detect = false, header = false, quote = '', escape = '', comment = '', nullstr = '{NEVER_A_CELL}',
             null_padding = false, compression = 'none', max_line_size = {MAX_LINE}, buffer_size = {4 * MAX_LINE},
-            store_rejects = true, rejects_table = 'rejects', rejects_scan = 'scans', rejects_limit = 100000)
+            store_rejects = true, rejects_table = 'rejects', rejects_scan = 'scans', rejects_limit = 0)
     """)
 
 
@@ -160,14 +165,19 @@ def _refuse_rejects(
     comment: str | None,
     note: Note,
 ) -> None:
-    rows = connection.execute(
-        "SELECT line, max(error_type::VARCHAR), max(csv_line) FROM rejects GROUP BY line ORDER BY line"
-    ).fetchall()
-    rows = [(line, kind, text.strip("\r\n")) for line, kind, text in rows if text.strip()]
-    comments = [row for row in rows if comment is not None and row[2].startswith(comment)]
-    bad = [row for row in rows if row not in comments]
+    kinds = dict(connection.execute("SELECT line, max(error_type::VARCHAR) FROM rejects GROUP BY line").fetchall())
+    if not kinds:
+        return
+    comments, bad = 0, []
+    for number, text in enumerate(iter_lines(path, lambda _: None), start=1):
+        if number not in kinds or not text.strip():
+            continue
+        if comment is not None and text.startswith(comment):
+            comments += 1
+        else:
+            bad.append((number, kinds[number], text))
     if comments:
-        note(f"{path}: {len(comments)} lines that begin with {comment!r} were skipped as comments")
+        note(f"{path}: {comments} lines that begin with {comment!r} were skipped as comments")
     if not bad:
         return
     described = []
@@ -206,4 +216,15 @@ def write_tsv(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> 
         f"COPY ({query}) TO {quote(str(path))} "
         "(FORMAT csv, DELIMITER '\t', HEADER false, QUOTE '', ESCAPE '', NULL '', NEW_LINE '\\n')"
     ).fetchall()
-    return int(copied[0][0])
+    rows, columns = int(copied[0][0]), len(connection.execute(f"DESCRIBE {query}").fetchall())
+    if _count_bytes(path, b"\t\n\r") != [rows * (columns - 1), rows, 0]:
+        raise InputError(f"{path.name}: a cell holds a tab or a line end, which no table file can; mend the source")
+    return rows
+
+
+def _count_bytes(path: Path, letters: bytes) -> list[int]:
+    counts = [0] * len(letters)
+    with path.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            counts = [count + chunk.count(letter) for count, letter in zip(counts, letters, strict=True)]
+    return counts

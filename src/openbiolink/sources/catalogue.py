@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from openbiolink.errors import CatalogueError, InputError
-from openbiolink.schema import load_schema
+from openbiolink.schema import Schema, load_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,11 +26,21 @@ EDITIONS = ("2020",)
 
 
 def _compiles(pattern: str) -> str:
-    re.compile(pattern)
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is not a regular expression ({error})") from None
+    return pattern
+
+
+def _has_group(pattern: str) -> str:
+    if not re.compile(_compiles(pattern)).groups:
+        raise ValueError(f"{pattern!r} has no group to extract")
     return pattern
 
 
 Pattern = Annotated[str, AfterValidator(_compiles)]
+Extract = Annotated[str, AfterValidator(_has_group)]
 
 
 class _Declared(BaseModel):
@@ -149,7 +159,7 @@ class Cell(_Declared):
 
     column: str
     split: str | None = None
-    extract: Pattern | None = None
+    extract: Extract | None = None
     prefix: str | None = None
     rewrite: dict[Pattern, str] = {}
 
@@ -325,6 +335,10 @@ def _merge(declarations: Iterable[Traversable]) -> dict[str, dict[str, Any]]:
         for kind, entries in tables.items():
             if kind not in merged:
                 raise CatalogueError(f"{file.name}: unknown table [{kind}]; known are {', '.join(merged)}")
+            tables_in = entries.items() if isinstance(entries, dict) else [(kind, entries)]
+            wrong = [name for name, entry in tables_in if not isinstance(entry, dict)]
+            if wrong:
+                raise CatalogueError(f"{file.name}: {wrong[0]!r} in [{kind}] is no table; write [{kind}.<name>]")
             repeated = sorted(merged[kind].keys() & entries.keys())
             if repeated:
                 raise CatalogueError(f"{file.name}: [{kind}.{repeated[0]!r}] is declared twice; keep one")
@@ -342,7 +356,7 @@ def _columns_of(catalogue: Catalogue, source: str, table: str) -> Iterable[froze
     """The columns that a table of a source has, for each layout."""
     declared = catalogue.sources[source]
     if declared.format == "delimited":
-        return [frozenset(layout.columns()) for layout in declared.layouts]
+        return [frozenset(layout.columns()) if table == "rows" else frozenset() for layout in declared.layouts]
     if declared.format == "pgdump":
         return [frozenset(declared.tables.get(table, ()))]
     return [frozenset(TABLES[declared.format].get(table, ()))]
@@ -362,22 +376,38 @@ TABLES: dict[str, dict[str, tuple[str, ...]]] = {
 def _check_references(catalogue: Catalogue) -> None:
     schema = load_schema()
     for name, rule in catalogue.rules.items():
+        owner = f"rule {name!r}"
         if rule.relation not in schema.relations:
             hint = did_you_mean(rule.relation, schema.relations)
-            raise CatalogueError(f"rule {name!r}: relation {rule.relation!r} is not in the schema{hint}")
+            raise CatalogueError(f"{owner}: relation {rule.relation!r} is not in the schema{hint}")
         for end in (rule.head, rule.tail):
-            if end.type not in schema.node_types:
-                raise CatalogueError(f"rule {name!r}: node type {end.type!r} is not in the schema")
-            for via in end.via:
-                if via not in catalogue.maps:
-                    raise CatalogueError(
-                        f"rule {name!r}: map {via!r} is not declared{did_you_mean(via, catalogue.maps)}"
-                    )
-            if end.ontology is not None and end.ontology not in catalogue.sources:
-                raise CatalogueError(f"rule {name!r}: ontology {end.ontology!r} is not a declared source")
-        _check_columns(catalogue, f"rule {name!r}", rule.source, rule.table, rule.columns())
+            _check_end(catalogue, owner, end, schema)
+        for condition in rule.where:
+            if not condition.reason:
+                raise CatalogueError(f"{owner}: the condition on {condition.column!r} has no reason; give one")
+        _check_columns(catalogue, owner, rule.source, rule.table, rule.columns())
     for name, mapping in catalogue.maps.items():
+        for cell in (mapping.key, mapping.value):
+            _check_prefix(f"map {name!r}", cell, schema)
         _check_columns(catalogue, f"map {name!r}", mapping.source, mapping.table, mapping.columns())
+
+
+def _check_end(catalogue: Catalogue, owner: str, end: End, schema: Schema) -> None:
+    if end.type not in schema.node_types:
+        raise CatalogueError(f"{owner}: node type {end.type!r} is not in the schema")
+    for via in end.via:
+        if via not in catalogue.maps:
+            raise CatalogueError(f"{owner}: map {via!r} is not declared{did_you_mean(via, catalogue.maps)}")
+    declared = catalogue.sources.get(end.ontology or "")
+    if end.ontology is not None and (declared is None or declared.format != "obo"):
+        raise CatalogueError(f"{owner}: ontology {end.ontology!r} is not a declared source of format obo")
+    _check_prefix(owner, end, schema)
+
+
+def _check_prefix(owner: str, cell: Cell, schema: Schema) -> None:
+    if cell.prefix is not None and cell.prefix not in schema.prefixes:
+        hint = did_you_mean(cell.prefix, schema.prefixes)
+        raise CatalogueError(f"{owner}: prefix {cell.prefix!r} is not a registered spelling{hint}")
 
 
 def _check_columns(catalogue: Catalogue, owner: str, source: str, table: str, columns: frozenset[str]) -> None:

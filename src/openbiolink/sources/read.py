@@ -111,7 +111,8 @@ def _read_delimited_source(file: SourceFile) -> FoundLayout:
         comment=found.layout.comment,
         keep=[column for column in found.columns if column in pieces | (wanted - composed.keys())],
     )
-    chosen = [f'"{column}"' for column in sorted(wanted - composed.keys())]
+    # Some releases put quotation marks around cells; they and blanks are no part of what a cell says.
+    chosen = [f'trim("{column}", \' "\') AS "{column}"' for column in sorted(wanted - composed.keys())]
     chosen += [f'{_compose_sql(template)} AS "{column}"' for column, template in sorted(composed.items())]
     _rename_loaded(file, chosen)
     return found
