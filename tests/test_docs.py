@@ -10,6 +10,11 @@ import pytest
 from conftest import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = [
+    code
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+]
 
 
 def make_docs():
@@ -57,6 +62,12 @@ def test_the_example_of_the_readme_runs(demo_folder):
     done = subprocess.run([sys.executable, "-c", code], cwd=demo_folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert 0 < float(done.stdout) < 1
+
+
+@pytest.mark.parametrize("code", EXAMPLES)
+def test_the_examples_of_the_pages_run(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_commands_of_the_readme_exist(demo_folder):
