@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from openbiolink.cli import app
 from openbiolink.schema import load_schema
-from openbiolink.sources.catalogue import EDITIONS, load_catalogue
+from openbiolink.sources.catalogue import EDITIONS, Catalogue, Condition, load_catalogue
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 COMMANDS: tuple[tuple[str, ...], ...] = ((), ("generate",), ("split",), ("split", "rand"), ("evaluate",), ("demo",))
@@ -96,7 +96,36 @@ def _edition(edition: str) -> list[str]:
         lines.append(
             f"| {relation.name} | {ends}{both} | {_codes(made)} | {_codes(also)} | {_codes(denied)} | {implied} |"
         )
+    return [*lines, "", *_levels(catalogue)]
+
+
+def _levels(catalogue: Catalogue) -> list[str]:
+    """What a row must say to pass `--quality low`, `medium` and `high`."""
+    lines = [
+        "What a row must say to pass `--quality`; relations not listed have no levels, and `all` has none at all:",
+        "",
+        "| relation | low | medium | high |",
+        "| --- | --- | --- | --- |",
+    ]
+    rows: dict[str, list[str]] = {}
+    for rule in catalogue.rules.values():
+        quality = rule.quality
+        levels = [_condition(condition) for condition in (quality.low, quality.medium, quality.high)]
+        if any(levels):
+            rows.setdefault(" | ".join(levels), []).append(rule.relation)
+    lines += [f"| {', '.join(dict.fromkeys(relations))} | {levels} |" for levels, relations in rows.items()]
     return [*lines, ""]
+
+
+def _condition(condition: Condition | None) -> str:
+    if condition is None:
+        return ""
+    for test, words in (("above", "above"), ("at_least", "at least"), ("one_of", "one of"), ("none_of", "none of")):
+        value = getattr(condition, test)
+        if value is not None:
+            shown = ", ".join(text or "(empty)" for text in value) if isinstance(value, tuple) else f"{value:g}"
+            return f"{condition.column} {words} {shown}"
+    raise ValueError(f"a level is declared by another test: {condition}")
 
 
 def _codes(names: list[str]) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import signal
 import sys
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,7 +18,7 @@ from typer.core import TyperGroup
 from openbiolink.errors import InputError, OpenBioLinkError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from openbiolink.progress import Progress as Report
 
@@ -45,11 +48,38 @@ split_app = typer.Typer(
 app.add_typer(split_app, name="split")
 
 FILE_WIDTH = 120  # of a table that is written to a file or another program
+SHOWN = 5
 QUALITY_HELP = "Leave out rows below this level of evidence; `all` has no cut-off."
 
 
 def main() -> None:
-    """Run the command line; errors that the package raises on purpose are one line and status 2."""
+    """Run the command line.
+
+    Errors that the package raises on purpose are one line and status 2. Ctrl-C and a request to end (SIGTERM) end
+    the program in order, whatever library they meet it in.
+    """
+    signals: list[int] = []
+
+    def stop(number: int, _frame: object) -> None:
+        signals.append(number)
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        _run()
+    except BaseException:
+        if not signals:
+            raise
+    if signals:
+        _say("[bold red]Interrupted:[/] nothing was left half-written; run the command again")
+        sys.exit(128 + signals[0])
+
+
+def _run() -> None:
     try:
         app()
     except OpenBioLinkError as error:
@@ -61,10 +91,6 @@ def main() -> None:
             f"[bold red]Error:[/] {_plain(place)}{_plain(error.strerror or str(error))}; nothing was left half-written"
         )
         sys.exit(2)
-    except SystemExit as ended:
-        if ended.code == 130:  # what typer makes of Ctrl-C
-            _say("[bold red]Interrupted:[/] nothing was left half-written; run the command again")
-        raise
 
 
 def _plain(text: str) -> str:
@@ -89,7 +115,7 @@ def _progress_bars() -> Iterator[Report]:
         steps: list[str] = []
 
         def report_line(step: str, done: int, total: int) -> None:
-            if steps[-1:] != [step]:
+            if steps[-1:] != [step] or done == total:
                 steps.append(step)
                 _say(f"{step} ({done}/{total})")
 
@@ -109,9 +135,22 @@ def _progress_bars() -> Iterator[Report]:
 def _global(
     context: typer.Context,
     directory: Annotated[
-        Path, typer.Option("-p", "--directory", metavar="DIR", help="Folder to work in.", show_default="current folder")
+        Path,
+        typer.Option(
+            "-p",
+            "--directory",
+            metavar="DIR",
+            help="Folder that generate, split and demo write into; other paths are as they stand.",
+            show_default="current folder",
+        ),
     ] = Path(),
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Say the version and end.")] = False,
 ) -> None:
+    if version:
+        print(f"openbiolink {metadata.version('openbiolink')}")
+        raise typer.Exit
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"-p {directory}: is a file, expected a folder; choose another one")
     context.obj = directory
 
 
@@ -154,11 +193,16 @@ def generate(
     catalogue = load_catalogue(edition or mapped_edition or "2020")
     check_sources(catalogue, mapped, str(source_map))
     sources = (find_sources(catalogue, source_dir) if source_dir is not None else {}) | mapped
+    if not sources:
+        place = " and ".join(str(path) for path in (source_map, source_dir) if path is not None)
+        raise InputError(f"{place}: no source file of edition {catalogue.edition}; docs/sources.md has their names")
+    if source_dir is not None:
+        _tell_unknown(source_dir, sources.values())
     options = GraphOptions(
         quality=quality,
         directed=not undirected,
-        relations=tuple(relation or ()),
-        excluded_sources=tuple(exclude_source or ()),
+        relations=tuple(dict.fromkeys(relation or ())),
+        excluded_sources=tuple(dict.fromkeys(exclude_source or ())),
     )
     with _progress_bars() as report:
         graph = generate_graph(catalogue, sources, context.obj / "graph_files", options=options, progress=report)
@@ -166,9 +210,19 @@ def generate(
     print(graph.folder)
 
 
+def _tell_unknown(folder: Path, known: Collection[Path]) -> None:
+    strange = sorted(entry.name for entry in folder.iterdir() if entry not in known)
+    if strange:
+        more = " and more" if len(strange) > SHOWN else ""
+        _note(f"{folder}: not taken as sources: {', '.join(strange[:SHOWN])}{more}")
+
+
 def _tell_graph(manifest: Mapping[str, Any]) -> None:
+    built = {relation for relation, counts in manifest["counts"]["relations"].items() if counts["edges"]}
     for source, relations in manifest["missing_sources"].items():
-        _note(f"{source} is not given: left out or smaller are {', '.join(relations)}")
+        gone = [relation for relation in relations if relation not in built]
+        less = [f"{relation} (a part)" for relation in relations if relation in built]
+        _note(f"{source} is not given or excluded, which leaves out {', '.join(gone + less)}")
     for text in manifest["notes"]:
         _note(text)
     for text, count in manifest["not_in_ontology"].items():
@@ -273,6 +327,8 @@ def evaluate(
         raise InputError("evaluate needs either --predictions FILE or --baseline degree|frequency; give one of them")
     if lower_is_better and predictions is None:
         raise InputError("--lower-is-better goes with --predictions only; a baseline has no distances")
+    if out is not None:
+        _check_out(out)
     loaded = load_dataset(dataset, note=_note)
     with _progress_bars() as report:
         if predictions is not None:
@@ -286,12 +342,24 @@ def evaluate(
                 progress=report,
             )
         elif baseline is not None:
-            result = rank(make_baseline(baseline, loaded), loaded, ties=ties, unseen=unseen, progress=report)
+            scorer = make_baseline(baseline, loaded)
+            result = rank(scorer, loaded, model_name=baseline, ties=ties, unseen=unseen, progress=report)
     screen = Console()
     Console(width=None if screen.is_terminal else FILE_WIDTH).print(render_table(result))
     if out is not None:
         write_json(out, result.to_dict())
         print(out)
+
+
+def _check_out(out: Path) -> None:
+    """Refuse to write over a file that is no result, before any work is done."""
+    if out.is_file():
+        with out.open("rb") as stream:
+            begins = stream.read(100)
+        if begins and b'"openbiolink-result/' not in begins:
+            raise InputError(f"--out {out}: exists and is no result of an evaluation; choose another name")
+    elif out.is_dir():
+        raise InputError(f"--out {out}: is a folder, expected a file name; give one in it")
 
 
 @app.command()

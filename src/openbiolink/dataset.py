@@ -161,7 +161,8 @@ def load_dataset(path: Path | str, *, note: Note = ignore) -> Dataset:
     """
     folder = Path(path)
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; give the folder that holds the parts of a data set")
+        fault = "is a file, expected a folder" if folder.exists() else "no such folder"
+        raise InputError(f"{folder}: {fault}; give the folder that holds the parts of a data set")
     found = [
         (files, columns)
         for place in (folder, folder / SPLIT_FOLDER)

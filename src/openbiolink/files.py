@@ -32,6 +32,20 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def check_file(path: Path) -> None:
+    """Check that a path is a file that can be read more than once.
+
+    Raises:
+        InputError: it is absent, a folder, or a pipe or device.
+    """
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, expected a file; name the file in it")
+    if not path.exists():
+        raise InputError(f"{path}: no such file; check the path")
+    if not path.is_file():
+        raise InputError(f"{path}: is a pipe or a device, expected a file; write its content to a file first")
+
+
 def iter_unpacked(path: Path, note: Note) -> Iterator[bytes]:
     """The bytes of a plain, gzip or zip file, unpacked and checked, in chunks.
 
@@ -41,8 +55,7 @@ def iter_unpacked(path: Path, note: Note) -> Iterator[bytes]:
     Raises:
         InputError: the file is absent, cut short, damaged, or a zip of several files.
     """
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; check the path")
+    check_file(path)
     try:
         with path.open("rb") as stream:
             magic = stream.read(4)
@@ -86,9 +99,10 @@ def _iter_zip(path: Path) -> Iterator[bytes]:
 
 def unpack(path: Path, folder: Path, note: Note) -> Path:
     """A plain copy of `path` in `folder`, or `path` itself where it is plain already."""
-    with path.open("rb") if path.is_file() else open(os.devnull, "rb") as stream:  # noqa: PTH123
+    check_file(path)
+    with path.open("rb") as stream:
         magic = stream.read(4)
-    if path.is_file() and magic[:2] != GZIP_MAGIC and magic != ZIP_MAGIC:
+    if magic[:2] != GZIP_MAGIC and magic != ZIP_MAGIC:
         return path
     handle, name = tempfile.mkstemp(dir=folder, prefix="unpacked-")
     with os.fdopen(handle, "wb") as plain:
@@ -133,9 +147,24 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write beside the target and rename, so that readers see the old file or the whole new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    """Write beside the target and rename, so that readers see the old file or the whole new one.
+
+    A link is followed; into a pipe or a device the text is written as it is.
+
+    Raises:
+        InputError: the target is a folder, or nothing can be written there.
+    """
+    path = path.resolve()
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, expected a file name; give one in it")
+    try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
@@ -147,7 +176,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextmanager
-def replaced_folder(target: Path, *, owned: Callable[[str], bool]) -> Iterator[Path]:
+def replaced_folder(target: Path, *, owned: Callable[[str], bool], replace: bool = True) -> Iterator[Path]:
     """A fresh folder to write into, which takes the place of `target` once the block ends well.
 
     On any error the fresh folder is removed and `target` stays as it was.
@@ -156,10 +185,12 @@ def replaced_folder(target: Path, *, owned: Callable[[str], bool]) -> Iterator[P
         target: the folder to create or replace.
         owned: says of a file name whether this program writes such files; a `target` that holds
             anything else is refused, so that nobody's notes are lost.
+        replace: False where `target` must not exist, neither now nor when the block ends.
 
     Raises:
-        InputError: `target` is a file, or holds files that this program did not write.
+        InputError: `target` is a file, holds files that this program did not write, or is not to be replaced.
     """
+    target = target.resolve()
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: is a file, expected a folder or nothing; choose another directory")
     foreign = sorted(entry.name for entry in target.iterdir() if not owned(entry.name)) if target.is_dir() else []
@@ -172,12 +203,23 @@ def replaced_folder(target: Path, *, owned: Callable[[str], bool]) -> Iterator[P
     try:
         fresh.chmod(0o755)
         yield fresh
-        if target.is_dir():
-            old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-old-"))
-            target.rename(old / target.name)
-            fresh.rename(target)
-            shutil.rmtree(old)
-        else:
-            fresh.rename(target)
+        if target.exists() and not replace:
+            raise InputError(f"{target}: exists already; say --overwrite to replace it, or choose another place")
+        _swap(fresh, target)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _swap(fresh: Path, target: Path) -> None:
+    """Put `fresh` in the place of `target`; if that fails, `target` is as it was."""
+    if not target.is_dir():
+        fresh.rename(target)
+        return
+    old = fresh.with_name(f"{fresh.name}-old")
+    target.rename(old)
+    try:
+        fresh.rename(target)
+    except BaseException:
+        old.rename(target)
+        raise
+    shutil.rmtree(old)

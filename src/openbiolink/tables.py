@@ -7,6 +7,7 @@ line, no types, no missing values. `NA`, `1E5`, `007` and `"` stay what they are
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from contextlib import contextmanager
 from itertools import islice
@@ -51,9 +52,11 @@ def open_database(*, memory: str = "1500MB") -> Iterator[tuple[duckdb.DuckDBPyCo
             connection.execute("SET enable_progress_bar = false")
             yield connection, folder
         except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
-            reason = str(error).splitlines()[0]
+            found = re.search(r'"exception_message":"(.*?)"', str(error))
+            reason = found[1] if found else str(error).splitlines()[0]
             raise OpenBioLinkError(
-                f"{tempfile.gettempdir()}: the table engine could not go on ({reason}); free space there, or set TMPDIR"
+                f"the table engine could not go on ({reason}); free space where results are written and in "
+                f"{tempfile.gettempdir()}, or set TMPDIR to another folder"
             ) from error
         finally:
             connection.close()
@@ -78,6 +81,7 @@ def read_delimited(
     separator: str = "\t",
     skip: int = 0,
     comment: str | None = None,
+    whole_rows_are_data: bool = False,
     keep: Sequence[str] | None = None,
 ) -> None:
     """Read a plain, gzip or zip file of delimited text into a table of VARCHAR columns.
@@ -94,6 +98,8 @@ def read_delimited(
         separator: one character.
         skip: number of leading lines that are not data.
         comment: what a comment line begins with, if there are any.
+        whole_rows_are_data: whether a line that begins so and has the right number of cells is a row, since
+            identifiers may begin so too; that is noted.
         keep: the columns to keep, all by default.
 
     Raises:
@@ -102,26 +108,27 @@ def read_delimited(
     """
     folder = Path(connection.execute("SELECT current_setting('temp_directory')").fetchall()[0][0]).parent
     keep = list(keep or columns)
-    marked = comment is not None and columns[0] not in keep  # comments are told by the first column, kept or not
+    drops = comment is not None and not whole_rows_are_data
+    marked = drops and columns[0] not in keep  # comments are told by the first column, kept or not
     read = [columns[0], *keep] if marked else keep
     plain = unpack(path, folder, note)
     try:
         try:
             _load(connection, plain, table, columns, separator=separator, skip=skip, keep=read)
-        except duckdb.Error:
+        except duckdb.InvalidInputException:
             normal = _with_plain_line_ends(path, folder, note)
             try:
                 _load(connection, normal, table, columns, separator=separator, skip=skip, keep=read)
-            except duckdb.Error as error:
+            except duckdb.InvalidInputException as error:
                 reason = str(error).splitlines()[0]
                 raise InputError(f"{path}: cannot be read as delimited text ({reason}); check the file") from error
             finally:
                 normal.unlink()
         _refuse_rejects(connection, path, columns, separator=separator, comment=comment, note=note)
         if comment is not None:
-            _drop_comments(connection, path, table, columns[0], comment=comment, note=note)
-            if marked:
-                connection.execute(f'ALTER TABLE {table} DROP COLUMN "{columns[0]}"')
+            _tell_comments(connection, path, table, columns[0], comment=comment, drop=drops, note=note)
+        if marked:
+            connection.execute(f'ALTER TABLE {table} DROP COLUMN "{columns[0]}"')
     finally:
         if plain != path:
             plain.unlink()
@@ -193,12 +200,16 @@ def _refuse_rejects(
     )
 
 
-def _drop_comments(
-    connection: duckdb.DuckDBPyConnection, path: Path, table: str, first: str, *, comment: str, note: Note
+def _tell_comments(
+    connection: duckdb.DuckDBPyConnection, path: Path, table: str, first: str, *, comment: str, drop: bool, note: Note
 ) -> None:
-    deleted = connection.execute(f'DELETE FROM {table} WHERE starts_with("{first}", {quote(comment)})').fetchall()
-    if deleted[0][0]:
-        note(f"{path}: {deleted[0][0]} lines that begin with {comment!r} were skipped as comments")
+    """Note the whole rows that begin like comments, and drop them if they are."""
+    begins = f'FROM {table} WHERE starts_with("{first}", {quote(comment)})'
+    rows = connection.execute(f"{'DELETE' if drop else 'SELECT count(*)'} {begins}").fetchall()[0][0]
+    if rows and drop:
+        note(f"{path}: {rows} lines that begin with {comment!r} were skipped as comments")
+    elif rows:
+        note(f"{path}: {rows} whole rows begin with {comment!r} and are read as rows, not as comments")
 
 
 def first_lines(path: Path, note: Note, *, limit: int) -> list[str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
 from openbiolink.dataset import load_dataset
+from openbiolink.errors import InputError
 from openbiolink.evaluation import BASELINES, baseline, evaluate
 from openbiolink.files import write_json
 from openbiolink.graph import generate_graph
@@ -32,6 +35,7 @@ def run_demo(folder: Path, *, progress: Progress = silent) -> tuple[Path, Path]:
     Raises:
         InputError: `folder` holds files that are in the way.
     """
+    _refuse_other_split(folder / "train_test_data" / "manifest.json")
     with as_file(files("openbiolink") / "demo") as embedded:
         edition, sources = read_source_map(embedded / "sources.toml")
         graph = generate_graph(load_catalogue(edition or "2020"), sources, folder / "graph_files", progress=progress)
@@ -52,3 +56,11 @@ def run_demo(folder: Path, *, progress: Progress = silent) -> tuple[Path, Path]:
         write_json(folder / "results" / f"{name}.json", result)
         results.append(result)
     return write_report(folder, graph=dict(graph.manifest), split=dict(split.manifest), results=results, remark=REMARK)
+
+
+def _refuse_other_split(manifest: Path) -> None:
+    """The demo may replace its own split, made with the default options, but nobody else's."""
+    if manifest.is_file():
+        options = json.loads(manifest.read_text(encoding="utf-8")).get("options")
+        if options != asdict(RandomSplit()):
+            raise InputError(f"{manifest.parent}: holds another split than the demo's; move it, or choose another DIR")

@@ -113,7 +113,10 @@ def evaluate_topk(
     counts, absent, foreign = _count_blocks(
         blocks, queries, dataset, higher_is_better=higher_is_better, progress=progress
     )
-    notes = (*protocol.notes, *_describe(source.name, absent=absent, foreign=foreign))
+    if absent == len(queries.triples):
+        raise InputError(f"{source}: holds none of the {absent} test triples; check that it is the right file")
+    unlisted = int((counts[row_of][:, :, LISTED] == 0).sum())
+    notes = (*protocol.notes, *_describe(source.name, absent=absent, foreign=foreign, unlisted=unlisted))
     for line in notes:
         note(line)
     counts = counts[row_of]
@@ -132,7 +135,9 @@ def evaluate_topk(
     )
 
 
-def _describe(name: str, *, absent: int, foreign: int) -> Iterator[str]:
+def _describe(name: str, *, absent: int, foreign: int, unlisted: int) -> Iterator[str]:
+    if unlisted:
+        yield f"{name}: answers that are not listed and tie with all unlisted candidates: {unlisted}"
     if absent:
         yield f"{name}: test triples that it lacks, so that neither answer is listed: {absent}"
     if foreign:

@@ -188,6 +188,9 @@ def _build_group(
         rule = context.catalogue.rules[name]
         entries = _ledger_of(name, rule.source, early[name], late, edges)
         check_ledger(entries, read=_count(context, table_name(rule.source, rule.table)))
+        if not edges:
+            file = context.loaded[rule.source].path.name
+            context.note(f"{name}: none of the {entries[0].rows:,} rows of {file} gives an edge; ledger.tsv says why")
         ledger += entries
         statistics.append(_statistics_of(context, name, number, entries, copies))
     tables = [f"{table}{number}" for number in range(len(names)) for table in ("rows", "heads", "tails")]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from openbiolink.errors import InputError
 from openbiolink.files import replaced_folder
 from openbiolink.graph.identifiers import create_macros
 from openbiolink.schema import load_schema
-from openbiolink.tables import open_database, read_delimited, write_tsv
+from openbiolink.tables import open_database, quote, read_delimited, write_tsv
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from openbiolink.files import Note
+    from openbiolink.schema import Schema
 
 COLUMNS = ("head", "relation", "tail", "score", "source")
 FILES = frozenset({"edges.csv", "nodes.csv"})
@@ -41,7 +41,7 @@ class ImportCounts:
     trimmed: int
 
 
-def import_edges(edges: Path, folder: Path, *, note: Note) -> ImportCounts:
+def import_edges(edges: Path | str, folder: Path | str, *, note: Note) -> ImportCounts:
     """Read five columns (head, relation, tail, quality score, source) and write them in canonical form.
 
     Prefixes get one spelling: the registered one, or for others the most frequent one in the file (the first in
@@ -51,15 +51,20 @@ def import_edges(edges: Path, folder: Path, *, note: Note) -> ImportCounts:
 
     Args:
         edges: the edge list, tab-separated, without a header; lines that begin with # are comments.
-        folder: receives `edges.csv` and `nodes.csv` (id and number of rows it occurs in), sorted by bytes.
+        folder: receives `edges.csv` and `nodes.csv` (id, node type), sorted by bytes. The type is that of the
+            prefix, or the prefix itself where the schema has no type for it, or `NODE` where there is none.
         note: called with one line for everything worth knowing.
 
     Raises:
         InputError: a row has another number of cells, or an empty identifier or relation.
     """
-    with replaced_folder(folder, owned=FILES.__contains__) as fresh, open_database() as (connection, _):
-        create_macros(connection, load_schema())
-        read_delimited(connection, edges, table="loaded", columns=COLUMNS, note=note, comment="#")
+    edges = Path(edges)
+    with replaced_folder(Path(folder), owned=FILES.__contains__) as fresh, open_database() as (connection, _):
+        schema = load_schema()
+        create_macros(connection, schema)
+        read_delimited(
+            connection, edges, table="loaded", columns=COLUMNS, note=note, comment="#", whole_rows_are_data=True
+        )
         empty = connection.execute(
             "SELECT count(*) FROM loaded WHERE bare(head) = '' OR bare(relation) = '' OR bare(tail) = ''"
         ).fetchall()[0][0]
@@ -68,12 +73,7 @@ def import_edges(edges: Path, folder: Path, *, note: Note) -> ImportCounts:
         connection.execute(SPELL)
         connection.execute(MERGE)
         write_tsv(connection, f"SELECT {', '.join(COLUMNS)} FROM merged ORDER BY ALL", fresh / "edges.csv")
-        write_tsv(
-            connection,
-            "SELECT id, count(*) FROM (SELECT head AS id FROM rows UNION ALL SELECT tail FROM rows) "
-            "GROUP BY id ORDER BY id",
-            fresh / "nodes.csv",
-        )
+        write_tsv(connection, _nodes_sql(schema), fresh / "nodes.csv")
         counts = connection.execute("""
             SELECT count(*), count(*) FILTER (head = tail), count(*) FILTER (respelled), count(*) FILTER (trimmed),
                 (SELECT count(*) FROM merged)
@@ -88,6 +88,16 @@ def import_edges(edges: Path, folder: Path, *, note: Note) -> ImportCounts:
         respelled=respelled,
         trimmed=trimmed,
     )
+
+
+def _nodes_sql(schema: Schema) -> str:
+    types = {prefix: kind for kind, prefixes in schema.node_types.items() for prefix in prefixes}
+    known = ", ".join(f"{quote(prefix)}: {quote(kind)}" for prefix, kind in types.items())
+    return f"""
+        SELECT id, CASE WHEN contains(id, ':')
+            THEN coalesce(MAP {{{known}}}[split_part(id, ':', 1)], split_part(id, ':', 1)) ELSE 'NODE' END AS type
+        FROM (SELECT head AS id FROM rows UNION SELECT tail FROM rows) ORDER BY id
+    """
 
 
 # Each identifier as found, with blanks removed (`tidy`), and in its one spelling (`id`).

@@ -29,7 +29,7 @@ READ, KEPT = "read", "kept"
 SHOWN_METRICS = {"mrr": "MRR", "hits@1": "hits@1", "hits@3": "hits@3", "hits@10": "hits@10"}
 SHOWN_TIES, SHOWN_SIDE = "realistic", "both"
 PARTS = ("train", "validation", "test")
-NOT_SET = "not set"
+NOT_SET = "no restriction"
 
 
 def write_report(
@@ -186,7 +186,7 @@ def _plain(value: object) -> str:
     """An option as words.
 
     >>> _plain(["a", "b"]), _plain(True), _plain([]), _plain(None)
-    ('a, b', 'yes', 'not set', 'not set')
+    ('a, b', 'yes', 'no restriction', 'no restriction')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -115,7 +115,9 @@ def _nearest(lines: Sequence[str], layouts: Sequence[Layout]) -> tuple[Layout, s
             cells = max(len(line.split(separator)) for separator in layout.separator)
             likeness = 0.5 - abs(cells - len(layout.positional)) / 100
         else:
-            present = {cell.strip().casefold() for cell in re.split("[\t |,]", line)} | {line.casefold()}
+            present = {
+                cell.strip().strip('"').casefold() for separator in layout.separator for cell in line.split(separator)
+            }
             missing = [text for text in layout.named.values() if text.casefold() not in present]
             expected = f"a column {(missing or list(layout.named.values()))[0]!r}"
             likeness = SequenceMatcher(None, "\t".join(layout.named.values()), line).ratio()

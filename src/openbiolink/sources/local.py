@@ -7,11 +7,15 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
 from openbiolink.errors import InputError
+from openbiolink.files import check_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from openbiolink.sources.catalogue import Catalogue
+
+
+UNFINISHED = {".part", ".tmp", ".crdownload", ".lock"}
 
 
 def read_source_map(path: Path) -> tuple[str | None, dict[str, Path]]:
@@ -23,10 +27,9 @@ def read_source_map(path: Path) -> tuple[str | None, dict[str, Path]]:
     Raises:
         InputError: the file is absent, not TOML, or holds anything else.
     """
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; give a source map with --source-map")
+    check_file(path)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not valid TOML ({error}); see docs/sources.md for the form") from error
     unknown = sorted(content.keys() - {"edition", "sources"})
@@ -34,7 +37,9 @@ def read_source_map(path: Path) -> tuple[str | None, dict[str, Path]]:
         raise InputError(f"{path}: unknown key {unknown[0]!r}; a source map has `edition` and [sources] only")
     edition, entries = content.get("edition"), content.get("sources", {})
     if not isinstance(entries, dict) or not all(isinstance(value, str) for value in entries.values()):
-        raise InputError(f'{path}: [sources] must be a table of "source id" = "path"; see docs/sources.md')
+        raise InputError(
+            f'{path}: [sources] must hold lines of "source id" = "path", both in quotes; see docs/sources.md'
+        )
     if edition is not None and not isinstance(edition, str):
         raise InputError(f"{path}: edition = {edition!r} is not a text; write it in quotes")
     return edition, {name: path.parent / value for name, value in entries.items()}
@@ -51,8 +56,10 @@ def check_sources(catalogue: Catalogue, paths: dict[str, Path], origin: str) -> 
             catalogue.source(name)
         except InputError as error:
             raise InputError(f"{origin}: {error}") from None
-        if not path.is_file():
-            raise InputError(f"{origin}: {name} is {path}, which does not exist; mend the path or remove the line")
+        try:
+            check_file(path)
+        except InputError as error:
+            raise InputError(f"{origin}: {name} is {error}, or remove the line") from None
 
 
 def find_sources(catalogue: Catalogue, folder: Path) -> dict[str, Path]:
@@ -62,8 +69,9 @@ def find_sources(catalogue: Catalogue, folder: Path) -> dict[str, Path]:
         InputError: the folder is absent, or two files could be the same source.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; give the folder of the source files with --source-dir")
-    names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+        fault = "is a file, expected a folder" if folder.exists() else "no such folder"
+        raise InputError(f"{folder}: {fault}; give the folder of the source files with --source-dir")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.is_file() and entry.suffix not in UNFINISHED)
     found = {}
     for source, declared in catalogue.sources.items():
         matching = [name for name in names if any(fnmatch(name, pattern) for pattern in declared.files)]

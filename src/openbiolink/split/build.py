@@ -91,7 +91,7 @@ def build_split(
     directed = read_direction(graph.edges, directed=scheme.directed)
     files = split_files(train_validation=scheme.negatives_train_validation, test=scheme.negatives_test)
     notes: list[str] = []
-    with replaced_folder(target, owned=is_split_file) as folder, open_database() as (connection, _):
+    with replaced_folder(target, owned=is_split_file, replace=overwrite) as folder, open_database() as (connection, _):
         progress("split", 0, STEPS)
         keep = _keeper(notes, graph, note)
         counts = read_graph(connection, graph, schema=schema, directed=directed, note=keep)

@@ -112,6 +112,8 @@ def read_graph(
     """
     _read_nodes(connection, graph.nodes, "listed_node", note)
     _read_edges(connection, graph.edges, "raw_positive", note)
+    if not connection.execute("SELECT count(*) FROM raw_positive").fetchall()[0][0]:
+        raise InputError(f"{graph.edges}: holds no edges, so there is nothing to split; check the path")
     _refuse_dangling(connection, graph)
     if graph.tn_edges is None:
         connection.execute("CREATE TABLE raw_true_negative AS FROM raw_positive LIMIT 0")
@@ -143,41 +145,60 @@ def _ignore(line: str) -> None:
     """Take a note that was given before, when the file was read for the first time."""
 
 
-def _iter_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a file with their line numbers, for a message; what `read_delimited` skips is left out."""
+def _iter_rows(path: Path, cells: int = 0) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a file with their line numbers, for a message; what `read_delimited` skips is left out.
+
+    A line that begins like a comment is a row if it has as many cells as asked for.
+    """
     for number, line in enumerate(iter_lines(path, _ignore), start=1):
-        if line.strip(" ") and not line.startswith(COMMENT):
-            yield number, line.split("\t")
+        row = line.split("\t")
+        if line.strip(" ") and (len(row) == cells or not line.startswith(COMMENT)):
+            yield number, row
 
 
 def _read_edges(connection: DuckDBPyConnection, path: Path, table: str, note: Note) -> None:
-    read_delimited(connection, path, table=table, columns=EDGE_COLUMNS, comment=COMMENT, note=note)
-    _refuse_empty(connection, path, table, EDGE_COLUMNS[:3])
+    read_delimited(
+        connection, path, table=table, columns=EDGE_COLUMNS, comment=COMMENT, note=note, whole_rows_are_data=True
+    )
+    _refuse_empty(connection, path, table, EDGE_COLUMNS[:3], cells=len(EDGE_COLUMNS))
 
 
 def _read_nodes(connection: DuckDBPyConnection, path: Path, table: str, note: Note) -> None:
     cells = next((len(row) for _, row in _iter_rows(path)), 2)
     columns = NODE_COLUMNS if cells == len(NODE_COLUMNS) else NODE_COLUMNS[:2]
-    read_delimited(connection, path, table="raw_node", columns=columns, keep=columns[:2], comment=COMMENT, note=note)
-    _refuse_empty(connection, path, "raw_node", columns[:2])
+    read_delimited(
+        connection,
+        path,
+        table="raw_node",
+        columns=columns,
+        keep=columns[:2],
+        comment=COMMENT,
+        whole_rows_are_data=True,
+        note=note,
+    )
+    _refuse_empty(connection, path, "raw_node", columns[:2], cells=cells)
     connection.execute(f"CREATE TABLE {table} AS SELECT DISTINCT node, kind FROM raw_node")
     twice = connection.execute(f"SELECT node FROM {table} GROUP BY node HAVING count(*) > 1").fetchall()
     if twice:
         names = {name for (name,) in twice}
-        lines = _places(path, lambda row: f"{row[0]} is {row[1]}" if row[0] in names else None)
+        lines = _places(path, lambda row: f"{row[0]} is {row[1]}" if row[0] in names else None, cells=cells)
         raise InputError(f"{path}, {lines}: a node has two types; keep one row of each node")
 
 
-def _refuse_empty(connection: DuckDBPyConnection, path: Path, table: str, columns: Collection[str]) -> None:
+def _refuse_empty(
+    connection: DuckDBPyConnection, path: Path, table: str, columns: Collection[str], *, cells: int
+) -> None:
     condition = " OR ".join(f"trim({column}) = ''" for column in columns)
     if connection.execute(f"SELECT count(*) FROM {table} WHERE {condition}").fetchall()[0][0]:
-        lines = _places(path, lambda row: None if all(cell.strip(" ") for cell in row[: len(columns)]) else "")
+        lines = _places(
+            path, lambda row: None if all(cell.strip(" ") for cell in row[: len(columns)]) else "", cells=cells
+        )
         raise InputError(f"{path}, {lines}: an id or type is empty; fill in the first {len(columns)} cells")
 
 
-def _places(path: Path, fault: Callable[[list[str]], str | None]) -> str:
+def _places(path: Path, fault: Callable[[list[str]], str | None], *, cells: int) -> str:
     """The lines of a file that have a fault, as `line 2 (…), line 5 (…), line 6 (…) and 7 more lines`."""
-    found = [(number, text) for number, row in _iter_rows(path) if (text := fault(row)) is not None]
+    found = [(number, text) for number, row in _iter_rows(path, cells) if (text := fault(row)) is not None]
     named = (f"line {number} ({text})" if text else f"line {number}" for number, text in found[:SHOWN])
     return ", ".join(named) + (f" and {len(found) - SHOWN} more lines" if len(found) > SHOWN else "")
 
@@ -194,8 +215,9 @@ def _refuse_dangling(connection: DuckDBPyConnection, graph: GraphFiles) -> None:
     def fault(row: list[str]) -> str | None:
         return " and ".join(sorted(missing.intersection((row[0], row[2])))) or None
 
+    places = _places(graph.edges, fault, cells=len(EDGE_COLUMNS))
     raise InputError(
-        f"{graph.edges}, {_places(graph.edges, fault)}: {len(missing)} nodes of edges are not in "
+        f"{graph.edges}, {places}: {len(missing)} nodes of edges are not in "
         f"{graph.nodes}; add them there with their type, or remove these edges"
     )
 

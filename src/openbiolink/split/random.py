@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from openbiolink.progress import Progress
 
 HASH_BITS = 60
+OPTION = {"test_fraction": "--test-frac", "validation_fraction": "--val"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,9 @@ class RandomSplit:
         for name in ("test_fraction", "validation_fraction"):
             value = getattr(self, name)
             if not 0 <= value < 1:
-                raise InputError(f"{name} is {value}, expected a number from 0 to below 1, such as 0.05")
+                raise InputError(
+                    f"{name} ({OPTION[name]}) is {value}, expected a number from 0 to below 1, such as 0.05"
+                )
         if Fraction(self.test_fraction) + Fraction(self.validation_fraction) >= 1:
             raise InputError(
                 f"test_fraction {self.test_fraction} and validation_fraction {self.validation_fraction} "
