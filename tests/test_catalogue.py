@@ -503,7 +503,9 @@ def test_an_unknown_source_id_names_the_known_ones(tmp_path):
 
 
 def test_an_absent_source_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"map\.toml: go\.ontology is .*go\.obo, which does not exist"):
+    with pytest.raises(
+        InputError, match=r"map\.toml: go\.ontology is .*go\.obo: no such file; check the path, or remove the line"
+    ):
         check_sources(CATALOGUE, {"go.ontology": tmp_path / "go.obo"}, "map.toml")
 
 

@@ -100,8 +100,9 @@ def test_what_is_no_file_is_refused_by_name(tmp_path, kind, connection):
     path = tmp_path / kind
     if kind == "folder":
         path.mkdir()
+    fault = {"absent": "no such file", "folder": "is a folder, expected a file"}[kind]
     for use in (lambda: list(iter_unpacked(path, nothing)), lambda: read(connection, path, ["a"])):
-        with pytest.raises(InputError, match=f"{kind}: no such file"):
+        with pytest.raises(InputError, match=f"{kind}: {fault}"):
             use()
 
 

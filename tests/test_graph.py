@@ -804,7 +804,7 @@ FAULTS = {
     "no sources": (lambda _: ("generate",), "--source-map"),
     "no map": (lambda tmp: (*MAPPED, tmp / "none.toml"), "none.toml: no such file"),
     "no folder": (lambda tmp: ("generate", "--source-dir", tmp / "none"), "none: no such folder"),
-    "an empty folder": (lambda tmp: ("generate", "--source-dir", tmp / "empty"), "none of the relations"),
+    "an empty folder": (lambda tmp: ("generate", "--source-dir", tmp / "empty"), "empty: no source file"),
     "an unknown edition": (lambda tmp: (*MAPPED, tmp / "map.toml", "--edition", "1999"), "1999"),
     "an unknown relation": (lambda tmp: (*MAPPED, tmp / "map.toml", "--relation", "X"), "--relation X"),
     "a relation without sources": (lambda tmp: (*MAPPED, tmp / "map.toml", "--relation", "GENE_GO"), "go.annotations"),

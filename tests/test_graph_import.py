@@ -81,3 +81,10 @@ def test_no_row_is_lost_and_order_does_not_matter(rows, data, tmp_path_factory):
     assert texts[0] == texts[1]
     folded = {edge.split(b"\t")[0].partition(b":")[0] for edge in texts[0].splitlines() if b":" in edge.split(b"\t")[0]}
     assert len(folded) == len({prefix.upper() for prefix in folded})
+
+
+def test_the_nodes_have_types_that_a_split_understands(cases, tmp_path):
+    run(cases / "c10-curie-case-edges.tsv", tmp_path)
+    types = dict(line.split("\t") for line in (tmp_path / "out" / "nodes.csv").read_text().splitlines())
+    assert types["NCBIGENE:990001"] == "GENE"
+    assert types["FBbt:9901"] == "FBbt"

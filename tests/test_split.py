@@ -66,7 +66,7 @@ def random_edge(draw, outside):
 def graphs(draw):
     """Edges and true negatives: dense, so that relations imply each other in many places."""
     shuffler = random.Random(draw(st.integers(0, 2**32)))
-    edges = [random_edge(shuffler, ()) for _ in range(draw(st.integers(0, 120)))]
+    edges = [random_edge(shuffler, ()) for _ in range(draw(st.integers(1, 120)))]
     return edges, [random_edge(shuffler, sorted(OUTSIDE)) for _ in range(draw(st.integers(0, 50)))]
 
 
@@ -638,11 +638,29 @@ def test_what_fails_half_way_leaves_the_old_split_whole(tmp_path, monkeypatch, s
     assert {path.name for path in tmp_path.iterdir()} == {"edges.csv", "TN_edges.csv", "nodes.csv", "out"}
 
 
-def test_an_empty_graph_gives_empty_files(tmp_path):
+def test_a_graph_without_edges_is_refused(tmp_path):
+    with pytest.raises(InputError, match="holds no edges"):
+        split(tmp_path, [])
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_graph_of_one_loop_gives_empty_parts(tmp_path):
     notes = []
-    found = split(tmp_path, [], notes=notes)
-    assert {name for name, entry in found.manifest["outputs"].items() if entry["rows"]} == set()
-    assert notes == [f"the {part} set is empty" for part in ("train", "validation", "test")]
+    found = split(tmp_path, [("NCBIGENE:1", "IS_A", "NCBIGENE:1", "", "A")], notes=notes)
+    filled = {name for name, entry in found.manifest["outputs"].items() if entry["rows"]}
+    assert filled == {"removed_edges.tsv"}
+    assert {f"the {part} set is empty" for part in ("train", "validation", "test")} <= set(notes)
+
+
+def test_ids_that_begin_with_a_hash_are_ids(tmp_path):
+    rows = [(f"#{number % 5}", "R", f"x{number}", "", "A") for number in range(20)]
+    notes = []
+    nodes = {node: "THING" for head, _, tail, *_ in rows for node in (head, tail)}
+    found = split(tmp_path, rows, nodes=nodes, notes=notes)
+    counts = found.manifest["counts"]
+    kept = sum(part["positive"] for part in counts["parts"].values()) + sum(counts["removed"]["positive"].values())
+    assert kept == counts["input"]["positive"] == 20
+    assert any("whole rows begin with '#'" in note for note in notes)
 
 
 def test_threads_change_no_byte(tmp_path, monkeypatch):
@@ -665,9 +683,9 @@ def test_threads_change_no_byte(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"test_fraction": 1.0}, "test_fraction is 1.0"),
-        ({"test_fraction": -0.1}, "test_fraction is -0.1"),
-        ({"validation_fraction": float("nan")}, "validation_fraction is nan"),
+        ({"test_fraction": 1.0}, r"test_fraction \(--test-frac\) is 1.0"),
+        ({"test_fraction": -0.1}, r"test_fraction \(--test-frac\) is -0.1"),
+        ({"validation_fraction": float("nan")}, r"validation_fraction \(--val\) is nan"),
         ({"test_fraction": 0.5, "validation_fraction": 0.5}, "leave nothing to train on"),
         ({"seed": 4.2}, "seed is 4.2"),
         ({"seed": True}, "seed is True"),

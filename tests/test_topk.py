@@ -57,6 +57,10 @@ def test_counts_equal_those_of_a_model_that_scores_the_unlisted_worst(tmp_path, 
     blocks = [block(triple, *(lists.items() for lists in every[triple])) for triple in sorted(every)]
     path = write(tmp_path / "top.txt", "".join(blocks))
     dataset = from_labelled(**parts, entities=ENTITIES, relations=["q", "r"])
+    if not inside:
+        with pytest.raises(InputError, match=r"top\.txt: holds none of the \d+ test triples"):
+            evaluate_topk(path, dataset, unseen="keep", **options)
+        return
     result = evaluate_topk(path, dataset, unseen="keep", **options)
     known = {triple for part in options["filter_parts"] for triple in parts[part]}
     worst = -100 if options["higher_is_better"] else 100
@@ -109,14 +113,15 @@ def test_known_answers_are_left_out_and_forms_are_free(tmp_path):
     assert result.better.tolist() == [[0, 0], [0, 0]]
     assert result.equal.tolist() == [[0, 1], [2, 0]]
     assert result.not_listed == {"head": 1, "tail": 0}
-    assert result.notes == ()
+    assert result.notes == ("plain.txt: answers that are not listed and tie with all unlisted candidates: 1",)
     assert result.model == "plain.txt"
     packed = tmp_path / "packed.txt.gz"
     windows = GOOD.replace("\n", "\r\n").replace("b r d", "\r\n\r\nb\tr\td").encode()
     packed.write_bytes(gzip.compress(b"\xef\xbb\xbf" + windows))
     again = evaluate_topk(packed, GRAPH, model_name="mine").to_dict()
     assert again.pop("model") == "mine"
-    assert again == {name: value for name, value in result.to_dict().items() if name != "model"}
+    assert again.pop("notes") == [note.replace("plain.txt", "packed.txt.gz") for note in result.notes]
+    assert again == {name: value for name, value in result.to_dict().items() if name not in {"model", "notes"}}
 
 
 def test_triples_that_are_absent_or_foreign_are_noted(tmp_path):
@@ -129,13 +134,13 @@ def test_triples_that_are_absent_or_foreign_are_noted(tmp_path):
         notes
         == list(result.notes)
         == [
+            "top.txt: answers that are not listed and tie with all unlisted candidates: 2",
             "top.txt: test triples that it lacks, so that neither answer is listed: 1",
             "top.txt: triples that are no test triples and were ignored: 1",
         ]
     )
-    empty = evaluate_topk(write(tmp_path / "empty.txt", ""), GRAPH)
-    assert empty.not_listed == {"head": 2, "tail": 2}
-    assert empty.metrics()["mrr"] < 1
+    with pytest.raises(InputError, match=r"empty\.txt: holds none of the 2 test triples"):
+        evaluate_topk(write(tmp_path / "empty.txt", ""), GRAPH)
 
 
 def test_repeated_test_triples_have_one_block_and_count_each(tmp_path):

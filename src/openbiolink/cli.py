@@ -47,6 +47,7 @@ split_app = typer.Typer(
 )
 app.add_typer(split_app, name="split")
 
+INTERRUPTED = 128 + signal.SIGINT
 FILE_WIDTH = 120  # of a table that is written to a file or another program
 SHOWN = 5
 QUALITY_HELP = "Leave out rows below this level of evidence; `all` has no cut-off."
@@ -71,12 +72,12 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         _run()
-    except BaseException:
-        if not signals:
+    except BaseException as error:
+        by_hand = isinstance(error, KeyboardInterrupt) or (isinstance(error, SystemExit) and error.code == INTERRUPTED)
+        if not signals and not by_hand:
             raise
-    if signals:
         _say("[bold red]Interrupted:[/] nothing was left half-written; run the command again")
-        sys.exit(128 + signals[0])
+        sys.exit(128 + (signals or [signal.SIGINT])[0])
 
 
 def _run() -> None:
@@ -131,6 +132,12 @@ def _progress_bars() -> Iterator[Report]:
         yield report
 
 
+def _say_version(asked: bool) -> None:
+    if asked:
+        print(f"openbiolink {metadata.version('openbiolink')}")
+        raise typer.Exit
+
+
 @app.callback()
 def _global(
     context: typer.Context,
@@ -144,11 +151,10 @@ def _global(
             show_default="current folder",
         ),
     ] = Path(),
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Say the version and end.")] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version and end.")
+    ] = False,
 ) -> None:
-    if version:
-        print(f"openbiolink {metadata.version('openbiolink')}")
-        raise typer.Exit
     if directory.exists() and not directory.is_dir():
         raise InputError(f"-p {directory}: is a file, expected a folder; choose another one")
     context.obj = directory

@@ -1,0 +1,100 @@
+"""The command line: results go where one said, nothing is overwritten by mistake, Ctrl-C ends in order."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import ROOT
+
+SOURCES = ROOT / "src" / "openbiolink" / "demo" / "sources.toml"
+
+
+def command(*words, cwd=None):
+    line = [sys.executable, "-m", "openbiolink.cli", *map(str, words)]
+    return subprocess.run(line, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli")
+    for part, rows in {"train": "a\tr\tb\nb\tr\tc\n", "valid": "", "test": "a\tr\tc\n"}.items():
+        (folder / f"{part}.txt").write_text(rows)
+    return folder
+
+
+def test_a_result_may_replace_a_result_but_nothing_else(dataset, tmp_path):
+    out = tmp_path / "new" / "result.json"
+    for _ in range(2):
+        done = command("evaluate", dataset, "--baseline", "degree", "--out", out)
+        assert done.returncode == 0, done.stderr
+    assert json.loads(out.read_text())["model"] == "degree"
+    other = tmp_path / "train.txt"
+    other.write_text("a\tr\tb\n")
+    for wrong in (other, tmp_path):
+        done = command("evaluate", dataset, "--baseline", "degree", "--out", wrong)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert str(wrong) in done.stderr
+    assert other.read_text() == "a\tr\tb\n"
+
+
+def test_a_result_goes_through_links_and_into_pipes(dataset, tmp_path):
+    target, link = tmp_path / "target.json", tmp_path / "link.json"
+    link.symlink_to(target)
+    assert command("evaluate", dataset, "--baseline", "degree", "--out", link).returncode == 0
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["test_triples"] == 1
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        assert command("evaluate", dataset, "--baseline", "degree", "--out", pipe).returncode == 0
+        assert json.loads(reader.communicate()[0])["test_triples"] == 1
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("seconds", [0.8, 1.6])
+def test_an_interrupted_command_ends_in_order(tmp_path, number, seconds):
+    line = [sys.executable, "-m", "openbiolink.cli", "-p", tmp_path, "generate", "--source-map", SOURCES]
+    with subprocess.Popen(line, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as run:
+        while "read " not in run.stderr.readline():
+            assert run.poll() is None
+        time.sleep(seconds - 0.7)
+        run.send_signal(number)
+        err = run.communicate()[1]
+    if run.returncode != 0:  # else it was done before
+        assert run.returncode == 128 + number
+        assert err.splitlines()[-1].startswith("Interrupted:")
+        assert "Traceback" not in err
+    left = sorted(entry.name for entry in tmp_path.iterdir())
+    assert left == (["graph_files"] if run.returncode == 0 else [])
+
+
+def test_the_demo_replaces_its_own_split_only(tmp_path):
+    assert command("demo", cwd=tmp_path).returncode == 0
+    graph = tmp_path / "demo" / "graph_files"
+    words = ("--edges", graph / "edges.csv", "--nodes", graph / "nodes.csv", "--seed", 7, "--overwrite")
+    assert command("-p", tmp_path / "demo", "split", "rand", *words).returncode == 0
+    before = (tmp_path / "demo" / "train_test_data" / "manifest.json").read_bytes()
+    done = command("demo", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert (tmp_path / "demo" / "train_test_data" / "manifest.json").read_bytes() == before
+
+
+def test_a_rule_that_gives_no_edge_is_said(tmp_path):
+    (tmp_path / "links.txt").write_text("protein1 protein2 combined_score\n")
+    (tmp_path / "map.tsv").write_text("# NCBI taxid / entrez / STRING\n9606\t1\t9606.ENSP00000000001\n")
+    (tmp_path / "map.toml").write_text('[sources]\n"string.links" = "links.txt"\n"string.entrez" = "map.tsv"\n')
+    done = command("-p", tmp_path, "generate", "--source-map", tmp_path / "map.toml")
+    assert done.returncode == 0
+    assert "GENE_GENE: none of the 0 rows of links.txt gives an edge" in done.stderr
+
+
+def test_the_version_is_said():
+    from importlib.metadata import version
+
+    assert command("--version").stdout == f"openbiolink {version('openbiolink')}\n"
