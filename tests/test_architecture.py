@@ -57,6 +57,7 @@ ALLOWED = {
     "report": CORE | {"dataset", "metrics", "evaluation", "split", "graph", "sources"},
     "demo": CORE | {"dataset", "metrics", *STAGES},
     "cli": CORE | {"dataset", "metrics", "demo", *STAGES},
+    "__main__": {"cli"},
     "__init__": CORE | {"dataset", "metrics", "demo", *STAGES},
 }
 

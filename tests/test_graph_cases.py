@@ -87,6 +87,7 @@ def test_c01_obsolete_terms_are_replaced_or_listed(cases, mapping, tmp_path):
     assert graph.pairs("GENE_GO") == {("NCBIGENE:990001", "GO:9900002"), ("NCBIGENE:990002", "GO:9900002")}
     assert ("GO:9900004", "GO") in graph.unmapped
     assert graph.ledger["GENE_GO"] == {"read": 3, "kept": 2, "obsolete": 1}
+    assert graph.manifest["replaced_in_ontology"] == {"GENE_GO: GO ids replaced through go.ontology": 1}
     assert graph.ledger["IS_A.GO"] == {"read": 2, "kept": 1, "filtered:obsolete_term": 1}
 
 

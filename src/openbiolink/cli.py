@@ -233,6 +233,8 @@ def _tell_graph(manifest: Mapping[str, Any]) -> None:
         _note(text)
     for text, count in manifest["not_in_ontology"].items():
         _note(f"{text}: {count:,} identifiers, kept as they are")
+    for text, count in manifest["replaced_in_ontology"].items():
+        _note(f"{text}: {count:,} nodes stand for alternative or obsolete ones")
     counts = manifest["counts"]
     _say(
         f"{counts['nodes']:,} nodes, {counts['edges']:,} edges of {len(counts['relations'])} relations, "

@@ -93,12 +93,20 @@ class Build:
     """The outcome of a build; its edges are in the database.
 
     Tables: `edges` (head, relation, tail, score, source, negative), `unmapped` (id, type, negative).
+
+    Attributes:
+        loaded: the sources read.
+        ledger: what became of every row.
+        statistics: counts by rule.
+        not_in_ontology: relation and ontology → nodes that the ontology does not hold, which are kept.
+        replaced: relation and ontology → nodes that stand for alternative or obsolete ids.
     """
 
     loaded: dict[str, LoadedSource]
     ledger: tuple[LedgerEntry, ...]
     statistics: tuple[RuleStatistics, ...]
     not_in_ontology: dict[str, int]
+    replaced: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +117,14 @@ class _Context:
     options: GraphOptions
     loaded: Mapping[str, LoadedSource]
     note: Note
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """What was found while ontologies were followed; see `Build`."""
+
+    unknown: dict[str, int]
+    replaced: dict[str, int]
 
 
 def build_graph(
@@ -146,18 +162,24 @@ def build_graph(
         groups.setdefault((rule.relation, rule.negative), []).append(name)
     ledger: list[LedgerEntry] = []
     statistics: list[RuleStatistics] = []
-    unknown: dict[str, int] = {}
+    followed = _Followed({}, {})
     for done, ((relation, negative), names) in enumerate(groups.items()):
         progress(f"build {relation}{' (true negatives)' if negative else ''}", done, len(groups))
-        entries, counts = _build_group(context, names, unknown)
+        entries, counts = _build_group(context, names, followed)
         ledger += entries
         statistics += counts
     progress("build relations", len(groups), len(groups))
-    return Build(loaded=loaded, ledger=tuple(ledger), statistics=tuple(statistics), not_in_ontology=unknown)
+    return Build(
+        loaded=loaded,
+        ledger=tuple(ledger),
+        statistics=tuple(statistics),
+        not_in_ontology=followed.unknown,
+        replaced=followed.replaced,
+    )
 
 
 def _build_group(
-    context: _Context, names: Sequence[str], unknown: dict[str, int]
+    context: _Context, names: Sequence[str], followed: _Followed
 ) -> tuple[list[LedgerEntry], list[RuleStatistics]]:
     connection = context.connection
     first = context.catalogue.rules[names[0]]
@@ -174,7 +196,7 @@ def _build_group(
                 cells=f"SELECT DISTINCT {side} AS cell FROM rows{number}",
                 table=f"{side}s{number}",
             )
-            _list_unmapped(context, rule, end, f"{side}s{number}", unknown)
+            _list_unmapped(context, rule, end, f"{side}s{number}", followed)
     _number_nodes(connection, len(names))
     _list_candidates(context, names, symmetric=symmetric)
     _choose_edges(connection)
@@ -259,16 +281,20 @@ def _is_no_number(cell: str) -> bool:
     return cell.strip().lower() in {"nan", "inf", "-inf"}
 
 
-def _list_unmapped(context: _Context, rule: Rule, end: End, ends: str, unknown: dict[str, int]) -> None:
+def _list_unmapped(context: _Context, rule: Rule, end: End, ends: str, followed: _Followed) -> None:
     context.connection.execute(f"""
         INSERT INTO unmapped SELECT DISTINCT id, {quote(end.type)}, {str(rule.negative).lower()} FROM {ends}
         WHERE fate <> {OK} AND id <> ''
     """)
     if end.ontology is not None:
-        count = _count(context, f"(SELECT DISTINCT id FROM {ends} WHERE unknown)")
-        if count:
-            key = f"{rule.relation}: {end.type} not in {end.ontology}"
-            unknown[key] = max(unknown.get(key, 0), count)
+        for test, words, counts in (
+            ("unknown", "not in", followed.unknown),
+            (f"moved AND fate = {OK}", "ids replaced through", followed.replaced),
+        ):
+            count = _count(context, f"(SELECT DISTINCT id FROM {ends} WHERE {test})")
+            if count:
+                key = f"{rule.relation}: {end.type} {words} {end.ontology}"
+                counts[key] = max(counts.get(key, 0), count)
 
 
 def _number_nodes(connection: duckdb.DuckDBPyConnection, rules: int) -> None:

@@ -119,8 +119,9 @@ def create_ends(connection: duckdb.DuckDBPyConnection, schema: Schema, *, end: E
         end: the head or tail of a rule.
         cells: a query of the distinct cells, one column `cell`.
         table: the table to create: `code` (number of the cell in byte order), `cell`, `id` (the node, or
-            what could not be mapped), `fate` (OK, OBSOLETE or UNMAPPED) and `unknown` (whether the
-            ontology does not hold the node). A cell with several nodes has several rows.
+            what could not be mapped), `fate` (OK, OBSOLETE or UNMAPPED), `unknown` (whether the
+            ontology does not hold the node) and `moved` (whether the ontology said to use this node for
+            another one). A cell with several nodes has several rows.
     """
     steps = [
         f"""cells AS (SELECT row_number() OVER (ORDER BY cell) AS code, cell FROM ({cells})),
@@ -135,11 +136,12 @@ def create_ends(connection: duckdb.DuckDBPyConnection, schema: Schema, *, end: E
             FROM step{number} LEFT JOIN "map/{via}" ON key = id AND fate = {OK})""")
     last = f"step{len(end.via)}"
     if end.ontology is None:
-        steps.append(f"followed AS (SELECT code, cell, id, fate, false AS unknown FROM {last})")
+        steps.append(f"followed AS (SELECT code, cell, id, fate, false AS unknown, false AS moved FROM {last})")
     else:
         steps.append(f"""followed AS (
             SELECT code, cell, coalesce(nullif(live, ''), id) AS id,
-                CASE WHEN live = '' THEN {OBSOLETE} ELSE fate END AS fate, live IS NULL AND fate = {OK} AS unknown
+                CASE WHEN live = '' THEN {OBSOLETE} ELSE fate END AS fate, live IS NULL AND fate = {OK} AS unknown,
+                coalesce(live <> '' AND live <> id, false) AS moved
             FROM {last} LEFT JOIN "ontology/{end.ontology}" ON old = id AND fate = {OK})""")
     valid = " OR ".join(
         f"regexp_full_match(id, {quote(f'{prefix}:({schema.prefixes[prefix].pattern})')})"
@@ -148,7 +150,7 @@ def create_ends(connection: duckdb.DuckDBPyConnection, schema: Schema, *, end: E
     connection.execute(f"""
         CREATE OR REPLACE TABLE {table} AS WITH {", ".join(steps)},
         checked AS (SELECT *, {valid} AS valid FROM followed)
-        SELECT DISTINCT code, cell, id, unknown AND valid AS unknown,
+        SELECT DISTINCT code, cell, id, unknown AND valid AS unknown, moved,
             CASE WHEN fate = {OK} AND NOT valid THEN {UNMAPPED} ELSE fate END AS fate
         FROM checked
     """)

@@ -144,6 +144,7 @@ def _manifest(
         "missing_sources": {name: list(relations) for name, relations in plan.missing.items()},
         "counts": _counts(connection),
         "not_in_ontology": build.not_in_ontology,
+        "replaced_in_ontology": build.replaced,
         "ledger": [
             {
                 "rule": entry.rule,
