@@ -92,7 +92,12 @@ def test_no_row_of_a_real_file_is_lost(newest, older):
         assert {path.name for path in graph.folder.iterdir()} == GRAPH_FILES
 
 
-def test_rows_without_a_known_fate_are_few(newest):
+def test_the_notes_say_what_gives_no_edge_and_nothing_else(newest):
     _, graph, _ = newest
-    assert graph.manifest["notes"] == []
+    rules = [
+        "TN.GENE_EXPRESSED_ANATOMY",
+        "TN.DIS_PHENOTYPE",
+    ]  # no absent calls, no NOT row that maps: see the data's README
+    assert [note.split(":")[0] for note in graph.manifest["notes"]] == rules
+    assert all("gives an edge" in note for note in graph.manifest["notes"])
     assert set(graph.manifest["missing_sources"]) == set(edition().sources) - set(newest[0])
