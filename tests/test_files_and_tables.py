@@ -440,3 +440,11 @@ def test_c31_the_last_line_counts_without_a_newline(connection, scratch, cases):
     lines = (cases / "c31-ragged-rows-edges.tsv").read_bytes().split(b"\n")
     rows, _ = read_bytes(connection, scratch, b"\n".join([lines[0], b"", lines[-1]]), list("abcde"))
     assert [row[0] for row in rows] == ["NCBIGENE:1", "NCBIGENE:5"]
+
+
+@pytest.mark.parametrize("name", ["g[1].tsv", "g*.tsv", "g?.tsv"])
+def test_a_file_name_is_no_pattern(tmp_path, connection, name):
+    (tmp_path / "g1.tsv").write_text("wrong\n")
+    (tmp_path / "g2.tsv").write_text("wrong\n")
+    (tmp_path / name).write_text("right\n")
+    assert read(connection, tmp_path / name, ["a"])[0] == [("right",)]

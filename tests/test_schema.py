@@ -208,3 +208,27 @@ def test_only_the_prefix_is_respelled_never_the_local_id(prefix, local):
 )  # fmt: skip
 def test_the_prefix_tells_the_node_type(curie, kind):
     assert SCHEMA.node_type(curie) == kind
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "entry", "fault"),
+    [
+        ("relation", "X", {"head": "*", "tail": "*", "symetric": True}, "unknown key 'symetric'"),
+        ("relation", "X", {"head": "*", "tail": "*", "parent": "GENE_GEN"}, "refers to 'GENE_GEN'"),
+        ("relation", "X", {"head": "*", "tail": "*", "excludes": "Y"}, "refers to 'Y'"),
+        ("relation", "X", {"head": "GEN", "tail": "*"}, "refers to 'GEN'"),
+        ("prefix", "X", {"patern": "x"}, "unknown key 'patern'"),
+        ("node_type", "X", ["NOPE"], "has prefix 'NOPE'"),
+    ],
+)
+def test_a_wrong_declaration_is_refused(table, name, entry, fault):
+    import tomllib
+    from importlib.resources import files
+
+    from openbiolink.errors import CatalogueError
+    from openbiolink.schema import parse_schema
+
+    raw = tomllib.loads((files("openbiolink") / "schema.toml").read_text(encoding="utf-8"))
+    raw[table][name] = entry
+    with pytest.raises(CatalogueError, match=fault):
+        parse_schema(raw)

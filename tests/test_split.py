@@ -511,6 +511,36 @@ def test_true_negatives_come_first_and_each_has_its_fate(tmp_path):
     assert len(surplus) == 1
 
 
+def test_surplus_true_negatives_are_spread_like_positives(tmp_path):
+    heads, tails = [f"h{number}" for number in range(60)], [f"t{number}" for number in range(60)]
+    nodes = dict.fromkeys(heads, "A") | dict.fromkeys(tails, "B")
+    pairs = [(head, "R", tail) for head in heads for tail in tails]
+    positives = [(*pair, "", "A") for pair in pairs if (int(pair[0][1:]) + int(pair[2][1:])) % 4 == 0]
+    negatives = [(*pair, "", "TN") for pair in pairs if (int(pair[0][1:]) + int(pair[2][1:])) % 4]
+    parts = split(tmp_path, positives, negatives, nodes=nodes).manifest["counts"]["parts"]
+    assert 780 < parts["train"]["negative"] < 840  # 900 negatives, 90 % of them
+    assert 20 < parts["test"]["negative"] < 70
+
+
+def test_what_excludes_each_other_is_in_one_part(tmp_path):
+    over, under = "GENE_OVEREXPRESSED_ANATOMY", "GENE_UNDEREXPRESSED_ANATOMY"
+    genes, places = [f"NCBIGENE:{n}" for n in range(30)], [f"UBERON:{n}" for n in range(30)]
+    nodes = dict.fromkeys(genes, "GENE") | dict.fromkeys(places, "ANATOMY")
+    rows = [
+        (gene, (over, under)[(n + m) % 2], place, "", "A")
+        for n, gene in enumerate(genes)
+        for m, place in enumerate(places)
+    ]
+    denied = [(gene, under if relation == over else over, place, "", "TN") for gene, relation, place, *_ in rows]
+    found = split(tmp_path, rows, denied, nodes=nodes)
+    part_of = {}
+    for sign in (1, 0):
+        for part, listed in triples(found.folder, sign=sign).items():
+            for head, _, tail in listed:
+                assert part_of.setdefault((head, tail), part) == part
+    assert len(set(part_of.values())) == 3
+
+
 def test_of_too_many_true_negatives_those_with_the_smallest_hash_are_used(tmp_path):
     positives = [("NA", "r", node, "", "A") for node in NODES["DRUG"]]
     negatives = [(gene, "r", node, "", "TN") for gene in NODES["GENE"][:4] for node in NODES["DRUG"]]
@@ -520,7 +550,7 @@ def test_of_too_many_true_negatives_those_with_the_smallest_hash_are_used(tmp_pa
 
         def place(triple):
             low, high = sorted((triple[0], triple[2]))
-            return hashlib.md5(f"7\t{low}\tr\t{high}".encode()).hexdigest()[:15]
+            return hashlib.md5(f"7 surplus\t{low}\tr\t{high}".encode()).hexdigest()[:15]
 
         free = [row[:3] for row in negatives if row[0] != "NA"]
         assert triples(found.folder, sign=0)["train"] == sorted(sorted(free, key=place)[:3])

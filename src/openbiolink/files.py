@@ -93,7 +93,13 @@ def _iter_zip(path: Path) -> Iterator[bytes]:
                 f"{path}: the zip file holds {len(names)} files ({', '.join(names[:3])}), expected one; "
                 "unpack it and give the right one"
             )
-        with archive.open(names[0]) as member:
+        try:
+            member = archive.open(names[0])
+        except RuntimeError as error:  # encrypted, or packed by a method that Python lacks
+            raise InputError(
+                f"{path}: the zip file cannot be unpacked ({error}); unpack it and give the file"
+            ) from error
+        with member:
             yield from iter(lambda: member.read(CHUNK), b"")
 
 
@@ -140,6 +146,13 @@ def _decode(line: bytes, path: Path, number: int) -> str:
         ) from error
 
 
+def _umask() -> int:
+    """The permissions that the user wants new files not to have; can only be read by setting it."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return umask
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write JSON as UTF-8 with LF; NaN and infinities are refused by the encoder."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
@@ -168,7 +181,7 @@ def write_text(path: Path, text: str) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
-        Path(name).chmod(0o644)
+        Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -201,7 +214,7 @@ def replaced_folder(target: Path, *, owned: Callable[[str], bool], replace: bool
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
     try:
-        fresh.chmod(0o755)
+        fresh.chmod(0o777 & ~_umask())
         yield fresh
         if target.exists() and not replace:
             raise InputError(f"{target}: exists already; say --overwrite to replace it, or choose another place")

@@ -15,12 +15,18 @@ import re
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from openbiolink.errors import CatalogueError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ANY_TYPE = "*"
+KEYS = {
+    "prefix": frozenset({"pattern", "synonyms", "resolvable"}),
+    "relation": frozenset({"head", "tail", "symmetric", "parent", "excludes"}),
+}
 AROUND = re.compile(r'^[\s"]+|[\s"]+$')
 
 
@@ -34,13 +40,14 @@ class Implied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """One kind of edge: the node types of its ends, its direction and its super-relation."""
+    """One kind of edge: the node types of its ends, its direction, its super-relation and what it excludes."""
 
     name: str
     head: str = ANY_TYPE
     tail: str = ANY_TYPE
     symmetric: bool = False
     parent: Implied | None = None
+    excludes: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +90,10 @@ class Schema:
             parent = self.relation(parent.relation).parent
         return tuple(found)
 
+    def family(self, name: str) -> str:
+        """One name for a relation and the one it excludes; its own name where it excludes none."""
+        return min(name, self.relation(name).excludes or name)
+
     def spellings(self) -> dict[str, str]:
         """Upper-case spelling of every prefix and synonym → the registered spelling."""
         table = {name.upper(): name for name in self.prefixes}
@@ -104,28 +115,42 @@ class Schema:
 
 
 def load_schema() -> Schema:
-    """Read the packaged `schema.toml`."""
-    raw = tomllib.loads(files("openbiolink").joinpath("schema.toml").read_text(encoding="utf-8"))
+    """Read and check the packaged `schema.toml`.
+
+    Raises:
+        CatalogueError: a key is unknown, or a relation or prefix that is referred to does not exist.
+    """
+    text = files("openbiolink").joinpath("schema.toml").read_text(encoding="utf-8")
+    return parse_schema(tomllib.loads(text))
+
+
+def parse_schema(raw: Mapping[str, Any]) -> Schema:
+    """The schema that tables like those of `schema.toml` declare; raises as `load_schema`."""
+    for table, known in KEYS.items():
+        for name, entry in raw[table].items():
+            unknown = sorted(entry.keys() - known)
+            if unknown:
+                raise CatalogueError(
+                    f"schema: {table} {name!r} has an unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}"
+                )
     prefixes = {
-        name: Prefix(
-            name=name,
-            pattern=entry["pattern"],
-            synonyms=tuple(entry.get("synonyms", ())),
-            resolvable=entry.get("resolvable", True),
-        )
+        name: Prefix(name=name, **entry | {"synonyms": tuple(entry.get("synonyms", ()))})
         for name, entry in raw["prefix"].items()
     }
     relations = {
-        name: Relation(
-            name=name,
-            head=entry["head"],
-            tail=entry["tail"],
-            symmetric=entry.get("symmetric", False),
-            parent=_parse_parent(entry.get("parent")),
-        )
+        name: Relation(name=name, **entry | {"parent": _parse_parent(entry.get("parent"))})
         for name, entry in raw["relation"].items()
     }
-    node_types = {name: tuple(prefixes) for name, prefixes in raw["node_type"].items()}
+    node_types = {name: tuple(entries) for name, entries in raw["node_type"].items()}
+    for relation in relations.values():
+        referred = (relation.parent.relation if relation.parent else None, relation.excludes)
+        absent = [name for name in referred if name is not None and name not in relations]
+        absent += [kind for kind in (relation.head, relation.tail) if kind not in {ANY_TYPE, *node_types}]
+        if absent:
+            raise CatalogueError(f"schema: relation {relation.name!r} refers to {absent[0]!r}, which is not declared")
+    for kind, names in node_types.items():
+        if missing := [name for name in names if name not in prefixes]:
+            raise CatalogueError(f"schema: node type {kind!r} has prefix {missing[0]!r}, which is not declared")
     return Schema(node_types=node_types, relations=relations, prefixes=prefixes)
 
 

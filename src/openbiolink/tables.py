@@ -111,7 +111,7 @@ def read_delimited(
     drops = comment is not None and not whole_rows_are_data
     marked = drops and columns[0] not in keep  # comments are told by the first column, kept or not
     read = [columns[0], *keep] if marked else keep
-    plain = unpack(path, folder, note)
+    plain = _unglobbed(unpack(path, folder, note), folder)
     try:
         try:
             _load(connection, plain, table, columns, separator=separator, skip=skip, keep=read)
@@ -132,6 +132,15 @@ def read_delimited(
     finally:
         if plain != path:
             plain.unlink()
+
+
+def _unglobbed(path: Path, folder: Path) -> Path:
+    """The path, or a link to it under a plain name, since the engine takes `*`, `?` and `[` in names as patterns."""
+    if not set("*?[") & set(str(path)):
+        return path
+    link = folder / f"plain-{len(list(folder.iterdir()))}"
+    link.symlink_to(path.resolve())
+    return link
 
 
 def _load(

@@ -71,13 +71,11 @@ def curie(text: str, prefix: str = "") -> str:
     text = bare(text)
     if not text:
         return ""
-    if prefix and not text.upper().startswith(prefix + ":"):
+    found, colon, local = text.partition(":")
+    found = SPELLINGS.get(bare(found).upper(), bare(found))
+    if prefix and not (colon and found == prefix):
         return f"{prefix}:{text}"
-    if ":" not in text:
-        return text
-    found, _, local = text.partition(":")
-    found = bare(found)
-    return f"{SPELLINGS.get(found.upper(), found)}:{bare(local)}"
+    return f"{found}:{bare(local)}" if colon else text
 
 
 def group(pattern: str, text: str) -> str:
@@ -215,6 +213,9 @@ class Identifiers:
     def _identify(self, kind: str, cell: str) -> Iterator[Found]:
         end = ENDS[kind]
         start = end.first(cell)
+        if not start:
+            yield bare(cell), UNMAPPED_HEAD, False
+            return
         found = [start]
         if end.map:
             found = sorted(self.map(end.map).get(start, ()))
@@ -451,7 +452,10 @@ def read_stitch_actions(mode: str, actions: tuple[str, ...] = ()) -> Callable[[P
 def read_go(path: Path) -> Iterator[Row]:
     for row in read_rows(path, comment="!"):
         negated = "NOT" in [piece.strip() for piece in row[3].split("|")]
-        drop = "negated" if negated else first_failure(taxon=row[12].split("|")[0].strip() == "taxon:9606")
+        drop = first_failure(
+            database=row[0].strip() == "UniProtKB", taxon=row[12].split("|")[0].strip() == "taxon:9606"
+        )
+        drop = "negated" if negated else drop
         yield Row(drop, row[1], row[4], row[6])
 
 
@@ -678,6 +682,7 @@ class Expected:
     unmapped: set[tuple[str, str]] = field(default_factory=set)
     negative_unmapped: set[tuple[str, str]] = field(default_factory=set)
     unknown: dict[str, int] = field(default_factory=dict)
+    lacking: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     self_loops: dict[str, set[str]] = field(default_factory=dict)
 
 
@@ -691,6 +696,12 @@ def build(paths: Mapping[str, Path], *, quality: str = "all", directed: bool = T
             groups[rule.relation, rule.negative].append(name)
     for names in groups.values():
         _build_group(expected, identifiers, names, quality, directed=directed)
+    nodes: dict[str, set[str]] = defaultdict(set)
+    for head, relation, tail in (*expected.edges, *expected.negatives):
+        nodes[relation] |= {head, tail}
+    for (text, relation), missing in expected.lacking.items():
+        if missing & nodes[relation]:
+            expected.unknown[text] = len(missing & nodes[relation])
     return expected
 
 
@@ -729,7 +740,7 @@ def _build_group(
         for kind, missing in zip(rule.ends, unknown, strict=True):
             if missing:
                 text = f"{rule.relation}: {ENDS[kind].type} not in {ENDS[kind].ontology}"
-                expected.unknown[text] = max(expected.unknown.get(text, 0), len(missing))
+                expected.lacking.setdefault((text, rule.relation), set()).update(missing)
     copies = 2 if symmetric and directed else 1
     for number, place, pairs in candidates:
         kept = any(best[pair][2] == number and best[pair][5] == place for pair in pairs)

@@ -8,11 +8,14 @@ broken by the cells themselves, never by the order of rows.
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from openbiolink.errors import OpenBioLinkError
 from openbiolink.graph.identifiers import (
+    NUMBER,
     OBSOLETE,
     OK,
     UNMAPPED,
@@ -119,14 +122,6 @@ class _Context:
     note: Note
 
 
-@dataclass(frozen=True, slots=True)
-class _Followed:
-    """What was found while ontologies were followed; see `Build`."""
-
-    unknown: dict[str, int]
-    replaced: dict[str, int]
-
-
 def build_graph(
     connection: duckdb.DuckDBPyConnection,
     catalogue: Catalogue,
@@ -147,7 +142,8 @@ def build_graph(
     connection.execute("""
         CREATE TABLE edges (head VARCHAR, relation VARCHAR, tail VARCHAR, score VARCHAR, source VARCHAR,
             negative BOOLEAN, head_type VARCHAR, tail_type VARCHAR);
-        CREATE TABLE unmapped (id VARCHAR, type VARCHAR, negative BOOLEAN)
+        CREATE TABLE unmapped (id VARCHAR, type VARCHAR, negative BOOLEAN);
+        CREATE TABLE followed (words VARCHAR, key VARCHAR, relation VARCHAR, id VARCHAR)
     """)
     loaded: dict[str, LoadedSource] = {}
     for done, (name, needed) in enumerate(plan.needed.items()):
@@ -162,10 +158,9 @@ def build_graph(
         groups.setdefault((rule.relation, rule.negative), []).append(name)
     ledger: list[LedgerEntry] = []
     statistics: list[RuleStatistics] = []
-    followed = _Followed({}, {})
     for done, ((relation, negative), names) in enumerate(groups.items()):
         progress(f"build {relation}{' (true negatives)' if negative else ''}", done, len(groups))
-        entries, counts = _build_group(context, names, followed)
+        entries, counts = _build_group(context, names)
         ledger += entries
         statistics += counts
     progress("build relations", len(groups), len(groups))
@@ -173,14 +168,12 @@ def build_graph(
         loaded=loaded,
         ledger=tuple(ledger),
         statistics=tuple(statistics),
-        not_in_ontology=followed.unknown,
-        replaced=followed.replaced,
+        not_in_ontology=_count_followed(connection, "not in"),
+        replaced=_count_followed(connection, "ids replaced through"),
     )
 
 
-def _build_group(
-    context: _Context, names: Sequence[str], followed: _Followed
-) -> tuple[list[LedgerEntry], list[RuleStatistics]]:
+def _build_group(context: _Context, names: Sequence[str]) -> tuple[list[LedgerEntry], list[RuleStatistics]]:
     connection = context.connection
     first = context.catalogue.rules[names[0]]
     symmetric = context.schema.relation(first.relation).symmetric
@@ -196,7 +189,7 @@ def _build_group(
                 cells=f"SELECT DISTINCT {side} AS cell FROM rows{number}",
                 table=f"{side}s{number}",
             )
-            _list_unmapped(context, rule, end, f"{side}s{number}", followed)
+            _list_unmapped(context, rule, end, f"{side}s{number}")
     _number_nodes(connection, len(names))
     _list_candidates(context, names, symmetric=symmetric)
     _choose_edges(connection)
@@ -232,10 +225,7 @@ def _filter_rows(context: _Context, name: str, rule: Rule, number: int) -> list[
         score = f'bare("{rule.score.column}")'
         if not rule.score.best_first:
             score = f"CASE WHEN {score} IN {NO_SCORE} THEN '' ELSE {score} END"
-            cases.append(
-                f"WHEN ({score}) <> '' AND NOT coalesce(isfinite(try_cast({score} AS DOUBLE)), false) "
-                "THEN 'filtered:bad_score'"
-            )
+            cases.append(f"WHEN ({score}) <> '' AND number({score}) IS NULL THEN 'filtered:bad_score'")
             if level is not None:
                 cases.append(f"WHEN ({score}) = '' THEN 'filtered:no_score'")
     reason = f"CASE {' '.join(cases)} ELSE '' END" if cases else "''"
@@ -259,42 +249,52 @@ def _note_scores(context: _Context, name: str, rule: Rule, number: int, counts: 
         return
     kept = context.connection.execute(f"SELECT count(*) FROM rows{number} WHERE score = ''").fetchall()[0][0]
     fates = (
-        ("have no score and are kept without one", kept),
-        ("have no score and are left out by the cut-off", counts.get("filtered:no_score", 0)),
-        ("have a score that is not a number and are left out", counts.get("filtered:bad_score", 0)),
+        ("have no score and are kept without one", kept, _is_missing),
+        ("have no score and are left out by the cut-off", counts.get("filtered:no_score", 0), _is_missing),
+        ("have a score that is not a number and are left out", counts.get("filtered:bad_score", 0), _is_no_number),
     )
     source = context.loaded[rule.source]
-    for fate, rows in fates:
+    all_rows = not rule.where and rule.negation is None  # else the first such lines may belong to other rules
+    for fate, rows, fails in fates:
         if rows:
             place = ""
-            if source.found is not None and rule.score.column in source.found.columns:
-                numbers = lines_where(source.path, source.found, rule.score.column, fails=_is_no_number, limit=3)
+            if all_rows and source.found is not None and rule.score.column in source.found.columns:
+                numbers = lines_where(source.path, source.found, rule.score.column, fails=fails, limit=3)
                 place = f" (line {', '.join(str(line) for line in numbers)})"
             context.note(f"{name}: {rows} rows of {source.path.name} {fate}{place}")
 
 
+def _is_missing(cell: str) -> bool:
+    return cell.strip(' "') in NO_SCORE
+
+
 def _is_no_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return True
-    return cell.strip().lower() in {"nan", "inf", "-inf"}
+    text = cell.strip(' "')
+    return text not in NO_SCORE and (re.fullmatch(NUMBER, text) is None or not math.isfinite(float(text)))
 
 
-def _list_unmapped(context: _Context, rule: Rule, end: End, ends: str, followed: _Followed) -> None:
+def _list_unmapped(context: _Context, rule: Rule, end: End, ends: str) -> None:
     context.connection.execute(f"""
         INSERT INTO unmapped SELECT DISTINCT id, {quote(end.type)}, {str(rule.negative).lower()} FROM {ends}
         WHERE fate <> {OK} AND id <> ''
     """)
     if end.ontology is not None:
-        for test, words, counts in (
-            ("unknown", "not in", followed.unknown),
-            (f"moved AND fate = {OK}", "ids replaced through", followed.replaced),
-        ):
-            count = _count(context, f"(SELECT DISTINCT id FROM {ends} WHERE {test})")
-            if count:
-                key = f"{rule.relation}: {end.type} {words} {end.ontology}"
-                counts[key] = max(counts.get(key, 0), count)
+        for test, words in (("unknown", "not in"), (f"moved AND fate = {OK}", "ids replaced through")):
+            key = f"{rule.relation}: {end.type} {words} {end.ontology}"
+            context.connection.execute(f"""
+                INSERT INTO followed SELECT DISTINCT {quote(words)}, {quote(key)}, {quote(rule.relation)}, id
+                FROM {ends} WHERE {test}
+            """)
+
+
+def _count_followed(connection: duckdb.DuckDBPyConnection, words: str) -> dict[str, int]:
+    """How many nodes of the graph an ontology does not hold, or holds under other ids too, by relation."""
+    rows = connection.execute(f"""
+        WITH ends AS (SELECT relation, head AS id FROM edges UNION SELECT relation, tail FROM edges)
+        SELECT key, count(DISTINCT id) FROM followed SEMI JOIN ends USING (relation, id)
+        WHERE words = {quote(words)} GROUP BY key ORDER BY key
+    """).fetchall()
+    return dict(rows)
 
 
 def _number_nodes(connection: duckdb.DuckDBPyConnection, rules: int) -> None:
@@ -323,7 +323,7 @@ def _list_candidates(context: _Context, names: Sequence[str], *, symmetric: bool
             words = ", ".join(quote(word) for word in rule.score.best_first)
             place = f"coalesce(list_position([{words}], score), {len(rule.score.best_first) + 1})"
         elif rule.score is not None:
-            place = "-try_cast(score AS DOUBLE)"
+            place = "-number(score)"
         queries.append(f"""
             SELECT {number}::UTINYINT AS rule, row, {head} AS head, {tail} AS tail, ({fate})::UTINYINT AS fate,
                 ({place})::DOUBLE AS place, score, heads.code AS head_cell, tails.code AS tail_cell

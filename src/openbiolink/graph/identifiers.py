@@ -20,10 +20,15 @@ if TYPE_CHECKING:
 
 # Fates of an identifier. The numbers order the reasons of a row that has several.
 OK, OBSOLETE, UNMAPPED = 0, 5, 6
+NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 
 
 def create_macros(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
-    """Define `bare(text)` (without blanks and quotes around it) and `canonical(curie)` (see `Schema.canonical`)."""
+    """Define what texts mean.
+
+    `bare(text)` has no blanks and quotes around it, `canonical(curie)` is as `Schema.canonical`, `number(text)` is the
+    finite number of a decimal text, or NULL.
+    """
     spellings = ", ".join(f"{quote(found)}: {quote(name)}" for found, name in schema.spellings().items())
     connection.execute(f"""
         CREATE OR REPLACE MACRO bare(text) AS
@@ -31,7 +36,9 @@ def create_macros(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None
         CREATE OR REPLACE MACRO spelled(prefix) AS coalesce(MAP {{{spellings}}}[upper(prefix)], prefix);
         CREATE OR REPLACE MACRO canonical(curie) AS CASE WHEN contains(curie, ':')
             THEN spelled(bare(split_part(curie, ':', 1))) || ':' || bare(substr(curie, position(':' IN curie) + 1))
-            ELSE bare(curie) END
+            ELSE bare(curie) END;
+        CREATE OR REPLACE MACRO number(text) AS CASE WHEN regexp_full_match(text, {quote(NUMBER)})
+            AND isfinite(try_cast(text AS DOUBLE)) THEN try_cast(text AS DOUBLE) END
     """)
 
 
@@ -50,7 +57,7 @@ def condition_sql(condition: Condition) -> str:
         pieces = f"list_transform(string_split({cell}, {quote(condition.separator)}), lambda piece: trim(piece))"
         return f"list_contains({pieces}, {quote(condition.token)})"
     comparison = f"> {condition.above}" if condition.above is not None else f">= {condition.at_least}"
-    return f"coalesce(try_cast(bare({cell}) AS DOUBLE) {comparison}, false)"
+    return f"coalesce(number(bare({cell})) {comparison}, false)"
 
 
 def found_sql(cell: Cell, text: str) -> str:
@@ -65,7 +72,7 @@ def curie_sql(cell: Cell, found: str) -> str:
     """An SQL expression for the canonical CURIE of what was found, a column; empty where nothing was."""
     if cell.prefix is None:
         return f"canonical({found})"
-    carried = f"starts_with(upper({found}), {quote(cell.prefix.upper() + ':')})"
+    carried = f"contains({found}, ':') AND spelled(bare(split_part({found}, ':', 1))) = {quote(cell.prefix)}"
     return (
         f"CASE WHEN {found} = '' THEN '' WHEN {carried} THEN canonical({found}) "
         f"ELSE {quote(cell.prefix + ':')} || {found} END"
@@ -126,8 +133,11 @@ def create_ends(connection: duckdb.DuckDBPyConnection, schema: Schema, *, end: E
     steps = [
         f"""cells AS (SELECT row_number() OVER (ORDER BY cell) AS code, cell FROM ({cells})),
         pieces AS (SELECT code, cell, unnest({pieces_sql(end, "cell")}) AS piece FROM cells),
-        found AS (SELECT code, cell, {found_sql(end, "piece")} AS found FROM pieces),
-        step0 AS (SELECT code, cell, {curie_sql(end, "found")} AS id, {OK} AS fate FROM found)"""
+        found AS (SELECT code, cell, bare(piece) AS piece, {found_sql(end, "piece")} AS found FROM pieces),
+        step0 AS (
+            SELECT code, cell, CASE WHEN found = '' THEN piece ELSE {curie_sql(end, "found")} END AS id,
+                CASE WHEN found = '' THEN {UNMAPPED} ELSE {OK} END AS fate
+            FROM found)"""
     ]
     for number, via in enumerate(end.via):
         steps.append(f"""step{number + 1} AS (

@@ -130,7 +130,8 @@ SPELL = """
 MERGE = """
     CREATE TABLE merged AS
     SELECT head, relation, tail,
-        first(score ORDER BY try_cast(score AS DOUBLE) DESC NULLS LAST, score = '', score) AS score,
-        string_agg(DISTINCT source, ';' ORDER BY source) FILTER (source <> '') AS source
-    FROM rows WHERE head <> tail GROUP BY head, relation, tail
+        first(score ORDER BY number(score) DESC NULLS LAST, score = '', score) AS score,
+        string_agg(DISTINCT name, ';' ORDER BY name) FILTER (name <> '') AS source
+    FROM (SELECT *, unnest(string_split(source, ';')) AS name FROM rows WHERE head <> tail)
+    GROUP BY head, relation, tail
 """

@@ -5,7 +5,8 @@ them sorted by bytes, so that sorting numbers is sorting text:
 
     kind(id, name)                          node types
     node(id, name, kind, listed)            kind is NULL where unknown; listed: stands in the nodes file
-    relation(id, name, undirected, depth)   depth: number of super-relations above it
+    relation(id, name, undirected, depth, family)
+                                            depth: number of super-relations above it; family: name in hashes
     positive(h, r, t, score, source)        distinct triples of the edges file
     true_negative(h, r, t, score, source)   distinct triples of the true-negative file
 """
@@ -131,13 +132,14 @@ def read_graph(
     )
 
 
-def hash_of_edge(seed: int) -> str:
+def hash_of_edge(seed: int | str) -> str:
     """SQL for 60 bits of MD5 over seed, smaller end, relation and greater end of an edge.
 
-    It reads `head.name`, `relation.name` and `tail.name`. An edge and its reverse have the same number, which
-    depends on nothing else in the graph.
+    Relations of which one holds where the other does not have a common name here, so that what one of them says
+    about a pair is in the part of what the other says. It reads `head.name`, `relation.family` and `tail.name`.
+    An edge and its reverse have the same number, which depends on nothing else in the graph.
     """
-    return f"""('0x' || substr(md5(concat_ws(chr(9), '{seed}', least(head.name, tail.name), relation.name,
+    return f"""('0x' || substr(md5(concat_ws(chr(9), '{seed}', least(head.name, tail.name), relation.family,
                                              greatest(head.name, tail.name))), 1, 15))::BIGINT"""
 
 
@@ -254,15 +256,15 @@ def _number(connection: DuckDBPyConnection, schema: Schema, *, directed: bool) -
             SELECT (row_number() OVER (ORDER BY node) - 1)::INTEGER AS id, node AS name,
                 kind.id AS kind, listed
             FROM typed_node LEFT JOIN kind ON kind.name = typed_node.kind ORDER BY id;
-        CREATE TABLE relation (id INTEGER, name VARCHAR, undirected BOOLEAN, depth INTEGER)
+        CREATE TABLE relation (id INTEGER, name VARCHAR, undirected BOOLEAN, depth INTEGER, family VARCHAR)
     """)
     names = connection.execute(
         "SELECT relation FROM raw_positive UNION SELECT relation FROM raw_true_negative"
     ).fetchall()
     for number, name in enumerate(sorted(name for (name,) in names)):
         symmetric = not directed or schema.relation(name).symmetric
-        row = [number, name, symmetric, len(schema.ancestors(name))]
-        connection.execute("INSERT INTO relation VALUES (?, ?, ?, ?)", row)
+        row = [number, name, symmetric, len(schema.ancestors(name)), schema.family(name)]
+        connection.execute("INSERT INTO relation VALUES (?, ?, ?, ?, ?)", row)
 
 
 def _encode(connection: DuckDBPyConnection, table: str) -> tuple[int, int]:

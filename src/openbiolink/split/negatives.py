@@ -150,7 +150,10 @@ def _count_orders(connection: DuckDBPyConnection, table: str) -> dict[Group, Ord
 
 
 def _judge_true_negatives(connection: DuckDBPyConnection, seed: int) -> None:
-    """Make `judged`: each true negative with its hash and, where it cannot be used, the reason."""
+    """Make `judged`: each true negative with its hash and, where it cannot be used, the reason.
+
+    The hash that chooses among too many has nothing to do with the one that decides the part.
+    """
     connection.execute(f"""
         CREATE TABLE conflict AS
         SELECT tn.h, tn.r, tn.t, CASE WHEN bool_or(special = general) THEN 'conflict'
@@ -161,7 +164,7 @@ def _judge_true_negatives(connection: DuckDBPyConnection, seed: int) -> None:
         GROUP BY tn.h, tn.r, tn.t;
 
         CREATE TABLE judged AS
-        SELECT tn.*, {hash_of_edge(seed)} AS hash, CASE
+        SELECT tn.*, {hash_of_edge(f"{seed} surplus")} AS hash, CASE
             WHEN h = t THEN 'self_loop'
             WHEN clash IS NOT NULL THEN clash
             WHEN head.kind IS NULL AND tail.kind IS NULL THEN 'untyped_node:' || head.name || ',' || tail.name
