@@ -98,3 +98,62 @@ def test_the_version_is_said():
     from importlib.metadata import version
 
     assert command("--version").stdout == f"openbiolink {version('openbiolink')}\n"
+
+
+def test_every_option_of_split_rand_reaches_the_split(tmp_path):
+    rows = [f"g{n % 9}\tR\tg{n // 9}\t\tA\n" for n in range(81) if n % 9 != n // 9]
+    (tmp_path / "edges.csv").write_text("".join(rows))
+    (tmp_path / "nodes.csv").write_text("".join(f"g{n}\tGENE\n" for n in range(9)))
+    files = ("--edges", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv")
+    for words, changed in (
+        (
+            ("--test-frac", 0.3, "--val", 0.1, "--seed", 7),
+            {"test_fraction": 0.3, "validation_fraction": 0.1, "seed": 7},
+        ),
+        (("--no-neg-train-val",), {"negatives_train_validation": False}),
+        (("--no-neg-test",), {"negatives_test": False}),
+        (("--undirected",), {"directed": False}),
+        (("--directed",), {"directed": True}),
+    ):
+        done = command("-p", tmp_path, "split", "rand", *files, *words, "--overwrite")
+        assert done.returncode == 0, done.stderr
+        manifest = json.loads((tmp_path / "train_test_data" / "manifest.json").read_text())
+        usual = {
+            "test_fraction": 0.05,
+            "validation_fraction": 0.05,
+            "seed": 42,
+            "negatives_train_validation": True,
+            "negatives_test": True,
+            "directed": None,
+        }
+        assert manifest["options"] == usual | changed
+        assert manifest["directed"] == (changed.get("directed") is not False)
+        names = {path.name for path in (tmp_path / "train_test_data").iterdir()}
+        assert ("negative_train_sample.csv" in names) == changed.get("negatives_train_validation", True)
+        assert ("negative_test_sample.csv" in names) == changed.get("negatives_test", True)
+    done = command("-p", tmp_path, "split", "rand", *files)
+    assert done.returncode == 2
+    assert "--overwrite" in done.stderr
+
+
+def test_every_option_of_evaluate_reaches_the_evaluation(tmp_path):
+    for part, rows in {"train": "a\tr\tb\nb\tr\tc\n", "valid": "", "test": "a\tr\tc\nz\tr\ta\n"}.items():
+        (tmp_path / f"{part}.txt").write_text(rows)
+    lists = "a r c\nHeads: a\t1\tc\t2\nTails: c\t1\ta\t1\n"
+    (tmp_path / "top.txt").write_text(lists)
+    words = ("evaluate", tmp_path, "--predictions", tmp_path / "top.txt", "--out", tmp_path / "r.json")
+    refused = command(*words)
+    assert (refused.returncode, refused.stderr.count("Error:")) == (2, 1)
+    assert "--unseen drop" in refused.stderr
+    ranks = {}
+    for name, more in {"higher": (), "lower": ("--lower-is-better",), "ties": ("--ties", "pessimistic")}.items():
+        done = command(*words, "--unseen", "drop", *more)
+        assert done.returncode == 0, done.stderr
+        result = json.loads((tmp_path / "r.json").read_text())
+        ranks[name] = [result["metrics"]["realistic"][side]["mean_rank"] for side in ("head", "tail")]
+        assert (result["left_out"], result["higher_is_better"]) == (1, name != "lower")
+        assert result["ties"] == ("pessimistic" if name == "ties" else "realistic")
+        assert f"ties {result['ties']}" in done.stdout
+    assert ranks == {"higher": [2.0, 1.5], "lower": [1.0, 1.5], "ties": [2.0, 1.5]}
+    assert command(*words, "--unseen", "keep").returncode == 0
+    assert json.loads((tmp_path / "r.json").read_text())["not_listed"] == 2

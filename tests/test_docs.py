@@ -98,13 +98,3 @@ def test_the_changelog_has_the_version():
     from importlib.metadata import version
 
     assert f"## {version('openbiolink')}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-def test_exported_names_exist_and_are_sorted():
-    import openbiolink
-
-    assert list(openbiolink.__all__) == sorted(openbiolink.__all__)
-    assert all(getattr(openbiolink, name) is not None for name in openbiolink.__all__)
-    assert set(openbiolink.__all__) <= set(dir(openbiolink))
-    with pytest.raises(AttributeError, match="no_such_name"):
-        openbiolink.no_such_name  # noqa: B018

@@ -79,10 +79,13 @@ def plan_graph(catalogue: Catalogue, sources: Mapping[str, Path], options: Graph
     for relation in options.relations:
         if relation not in positive:
             absent_for = sorted(source for source, relations in missing.items() if relation in relations)
-            raise InputError(
-                f"--relation {relation}: needs the sources {', '.join(absent_for)}, which are not given; "
-                "add them to the source map, or leave the relation out"
+            excluded = [source for source in absent_for if source in sources]
+            fault, way_out = (
+                (f"{', '.join(excluded)}, which is excluded", "do not exclude it")
+                if excluded
+                else (f"{', '.join(absent_for)}, which are not given", "add them to the source map")
             )
+            raise InputError(f"--relation {relation}: needs the sources {fault}; {way_out}, or leave the relation out")
     if not built:
         raise InputError(
             f"none of the relations of edition {catalogue.edition} can be built: the sources "
