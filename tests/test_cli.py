@@ -54,6 +54,9 @@ def test_a_result_goes_through_links_and_into_pipes(dataset, tmp_path):
         assert command("evaluate", dataset, "--baseline", "degree", "--out", pipe).returncode == 0
         assert json.loads(reader.communicate()[0])["test_triples"] == 1
     assert pipe.is_fifo()
+    shown = command("evaluate", dataset, "--baseline", "degree", "--out", "/dev/stdout")  # a pipe here
+    assert shown.returncode == 0, shown.stderr
+    assert json.loads(shown.stdout[shown.stdout.index("{") : shown.stdout.rindex("}") + 1])["test_triples"] == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -88,3 +88,10 @@ def test_the_nodes_have_types_that_a_split_understands(cases, tmp_path):
     types = dict(line.split("\t") for line in (tmp_path / "out" / "nodes.csv").read_text().splitlines())
     assert types["NCBIGENE:990001"] == "GENE"
     assert types["FBbt:9901"] == "FBbt"
+
+
+def test_what_only_looks_like_a_number_is_no_best_score_and_sources_are_told_apart(tmp_path):
+    source = tmp_path / "edges.tsv"
+    scores = {"0.9": "S1;S2", "nan": "S1", "1_000": "S3", "inf": ""}
+    source.write_text("".join(f"A:1\tR\tB:1\t{score}\t{label}\n" for score, label in scores.items()))
+    assert run(source, tmp_path)[1] == [("A:1", "R", "B:1", "0.9", "S1;S2;S3")]

@@ -739,3 +739,9 @@ def test_real_graphs_without_types_or_known_relations(shared, tmp_path, name):
     found = split(tmp_path, rows, nodes=nodes)
     assert find_leaks(found.folder) == []
     assert find_faults(found.folder, edges=rows, tn_edges=[], nodes=nodes.items(), options=fractions(DEFAULT)) == []
+
+
+def test_what_only_looks_like_a_number_is_no_best_score(tmp_path):
+    rows = [("NA", "r", "007", score, "A") for score in ("900", "1_000", "nan", "inf", "")]
+    found = split(tmp_path, rows, choice=RandomSplit(test_fraction=0, validation_fraction=0))
+    assert (found.folder / "train_sample.csv").read_text().split("\t")[3] == "900"

@@ -167,13 +167,13 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         InputError: the target is a folder, or nothing can be written there.
     """
-    path = path.resolve()
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected a file name; give one in it")
     try:
-        if path.exists() and not path.is_file():
+        if path.exists() and not path.is_file():  # asked before links are followed, which lead nowhere from a pipe
             path.write_text(text, encoding="utf-8")
             return
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     except OSError as error:

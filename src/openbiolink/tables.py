@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from openbiolink.files import Note
 
 NEVER_A_CELL = "\n"  # stands for "missing": no cell holds a line end, so no text does
+NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"  # a decimal number; engines take more, such as 1_000
 MAX_LINE = 1 << 24
 SHOWN = 3
 
@@ -69,6 +70,12 @@ def quote(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def number_sql(text: str) -> str:
+    """An SQL expression for the finite number that a text stands for as a decimal; NULL for any other text."""
+    value = f"try_cast({text} AS DOUBLE)"
+    return f"(CASE WHEN regexp_full_match({text}, {quote(NUMBER)}) AND isfinite({value}) THEN {value} END)"
 
 
 def read_delimited(

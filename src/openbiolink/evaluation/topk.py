@@ -35,6 +35,7 @@ from openbiolink.evaluation.ranking import (
 from openbiolink.evaluation.result import SIDES, Evaluation, Side
 from openbiolink.files import iter_lines
 from openbiolink.progress import silent
+from openbiolink.tables import NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,7 +48,7 @@ Ids = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 
 PREFIX: Mapping[Side, str] = MappingProxyType({"head": "Heads:", "tail": "Tails:"})
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+DECIMAL = re.compile(NUMBER)
 SHOWN = 60
 BETTER, EQUAL, LISTED = 0, 1, 2
 
@@ -307,6 +308,6 @@ def _parse_list(cells: list[str], entity: Mapping[str, int], place: str) -> List
 
 def _score(text: str, place: str) -> float:
     """The number that a plain decimal stands for; `float` alone would also take `nan`, `inf` and `1_0`."""
-    if NUMBER.fullmatch(text) and math.isfinite(score := float(text)):
+    if DECIMAL.fullmatch(text) and math.isfinite(score := float(text)):
         return score
     raise InputError(f"{place}: score {text!r} is not a finite decimal number; mend it")

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from openbiolink.errors import OpenBioLinkError
 from openbiolink.graph.identifiers import (
-    NUMBER,
     OBSOLETE,
     OK,
     UNMAPPED,
@@ -26,7 +25,7 @@ from openbiolink.graph.identifiers import (
 )
 from openbiolink.progress import silent
 from openbiolink.sources.read import LoadedSource, lines_where, load_source, table_name
-from openbiolink.tables import quote
+from openbiolink.tables import NUMBER, quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from openbiolink.sources.read import table_name
-from openbiolink.tables import quote
+from openbiolink.tables import number_sql, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 # Fates of an identifier. The numbers order the reasons of a row that has several.
 OK, OBSOLETE, UNMAPPED = 0, 5, 6
-NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 
 
 def create_macros(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
@@ -37,8 +36,7 @@ def create_macros(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None
         CREATE OR REPLACE MACRO canonical(curie) AS CASE WHEN contains(curie, ':')
             THEN spelled(bare(split_part(curie, ':', 1))) || ':' || bare(substr(curie, position(':' IN curie) + 1))
             ELSE bare(curie) END;
-        CREATE OR REPLACE MACRO number(text) AS CASE WHEN regexp_full_match(text, {quote(NUMBER)})
-            AND isfinite(try_cast(text AS DOUBLE)) THEN try_cast(text AS DOUBLE) END
+        CREATE OR REPLACE MACRO number(text) AS {number_sql("text")}
     """)
 
 

@@ -50,7 +50,8 @@ def import_edges(edges: Path | str, folder: Path | str, *, note: Note) -> Import
     and the sources of all are joined by ";". Plain or compressed files are read.
 
     Args:
-        edges: the edge list, tab-separated, without a header; lines that begin with # are comments.
+        edges: the edge list, tab-separated, without a header; lines that begin with # and are no whole rows are
+            comments.
         folder: receives `edges.csv` and `nodes.csv` (id, node type), sorted by bytes. The type is that of the
             prefix, or the prefix itself where the schema has no type for it, or `NODE` where there is none.
         note: called with one line for everything worth knowing.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from openbiolink.errors import InputError
 from openbiolink.files import iter_lines
-from openbiolink.tables import read_delimited
+from openbiolink.tables import number_sql, read_delimited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -281,7 +281,7 @@ def _encode(connection: DuckDBPyConnection, table: str) -> tuple[int, int]:
             CASE WHEN min(source) = max(source) THEN min(source)
                  ELSE coalesce(string_agg(DISTINCT nullif(name, ''), ';' ORDER BY nullif(name, '')), '') END
         FROM (SELECT *, unnest(string_split(source, ';')) AS name,
-                  try_cast(score AS DOUBLE) AS value, CASE WHEN isfinite(value) THEN value END AS number
+                  {number_sql("score")} AS number
               FROM coded SEMI JOIN repeated USING (h, r, t))
         GROUP BY h, r, t
     """)
