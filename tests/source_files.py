@@ -13,7 +13,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from openbiolink.graph import GraphOptions, generate_graph
-from openbiolink.sources.catalogue import Catalogue, load_catalogue
+from openbiolink.sources.catalogue import load_catalogue
+from openbiolink.sources.declarations import Catalogue
 from oracles.graph import Expected
 
 DEMO = Path(str(files("openbiolink").joinpath("demo")))

@@ -10,7 +10,7 @@ import pytest
 from openbiolink.graph import GraphOptions, generate_graph
 from openbiolink.graph.identifiers import condition_sql, create_macros
 from openbiolink.schema import load_schema
-from openbiolink.sources.catalogue import Condition
+from openbiolink.sources.declarations import Condition
 from openbiolink.tables import open_database, read_delimited
 from source_files import (
     ACCESSION,

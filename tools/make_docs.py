@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from openbiolink.cli import app
 from openbiolink.schema import load_schema
-from openbiolink.sources.catalogue import EDITIONS, Catalogue, Condition, load_catalogue
+from openbiolink.sources.catalogue import EDITIONS, load_catalogue
+from openbiolink.sources.declarations import Catalogue, Condition
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 COMMANDS: tuple[tuple[str, ...], ...] = ((), ("generate",), ("split",), ("split", "rand"), ("evaluate",), ("demo",))

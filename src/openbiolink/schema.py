@@ -114,14 +114,24 @@ class Schema:
         return next((kind for kind, prefixes in self.node_types.items() if prefix in prefixes), None)
 
 
-def load_schema() -> Schema:
+def load_schema(added: Mapping[str, Mapping[str, Any]] | None = None) -> Schema:
     """Read and check the packaged `schema.toml`.
+
+    Args:
+        added: tables like those of `schema.toml` by kind, whose entries are added or take the place of packaged ones;
+            prefixes of a node type that is known are added to it.
 
     Raises:
         CatalogueError: a key is unknown, or a relation or prefix that is referred to does not exist.
     """
-    text = files("openbiolink").joinpath("schema.toml").read_text(encoding="utf-8")
-    return parse_schema(tomllib.loads(text))
+    raw: dict[str, dict[str, Any]] = tomllib.loads(
+        files("openbiolink").joinpath("schema.toml").read_text(encoding="utf-8")
+    )
+    for kind, entries in (added or {}).items():
+        for name, entry in entries.items():
+            known = raw[kind].get(name, [])
+            raw[kind][name] = [*dict.fromkeys([*known, *entry])] if kind == "node_type" else entry
+    return parse_schema(raw)
 
 
 def parse_schema(raw: Mapping[str, Any]) -> Schema:

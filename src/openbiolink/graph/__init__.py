@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from openbiolink.progress import Progress
-    from openbiolink.sources.catalogue import Catalogue
+    from openbiolink.sources.declarations import Catalogue
 
 __all__ = ["GRAPH_FILES", "Graph", "GraphOptions", "ImportCounts", "generate_graph", "import_edges"]
 

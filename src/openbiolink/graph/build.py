@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from openbiolink.graph.plan import GraphOptions, Plan
     from openbiolink.progress import Progress
     from openbiolink.schema import Schema
-    from openbiolink.sources.catalogue import Catalogue, End, Rule
+    from openbiolink.sources.declarations import Catalogue, End, Rule
 
 # Reasons of the ledger in their order: a row with several takes the first. The numbers are used in SQL.
 REASONS = {

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from openbiolink.schema import Schema
-    from openbiolink.sources.catalogue import Catalogue, Cell, Condition, End, IdMap, Rule
+    from openbiolink.sources.declarations import Catalogue, Cell, Condition, End, IdMap, Rule
 
 # Fates of an identifier. The numbers order the reasons of a row that has several.
 OK, OBSOLETE, UNMAPPED = 0, 5, 6

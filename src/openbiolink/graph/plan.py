@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from openbiolink.errors import InputError
-from openbiolink.sources.catalogue import did_you_mean
+from openbiolink.sources.declarations import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    from openbiolink.sources.catalogue import Catalogue, QualityLevel
+    from openbiolink.sources.declarations import Catalogue, QualityLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from openbiolink.graph.build import Build, LedgerEntry, RuleStatistics
     from openbiolink.graph.plan import GraphOptions, Plan
-    from openbiolink.sources.catalogue import Catalogue
+    from openbiolink.sources.declarations import Catalogue
 
 FORMAT = "openbiolink-graph/1"
 MANIFEST = "manifest.json"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from openbiolink.files import Note
-    from openbiolink.sources.catalogue import Layout, Source
+    from openbiolink.sources.declarations import Layout, Source
 
 SNIFFED_LINES = 500
 TESTED_ROWS = 20

@@ -12,7 +12,7 @@ from openbiolink.files import check_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from openbiolink.sources.catalogue import Catalogue
+    from openbiolink.sources.declarations import Catalogue
 
 
 UNFINISHED = {".part", ".tmp", ".crdownload", ".lock"}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from openbiolink.files import Note
-    from openbiolink.sources.catalogue import Source
+    from openbiolink.sources.declarations import Source
 
     Needed = Mapping[str, frozenset[str]]
     Reader = Callable[["SourceFile"], FoundLayout | str]
