@@ -15,7 +15,7 @@ SOURCES = ROOT / "src" / "openbiolink" / "demo" / "sources.toml"
 
 
 def command(*words, cwd=None):
-    line = [sys.executable, "-m", "openbiolink.cli", *map(str, words)]
+    line = [sys.executable, "-m", "openbiolink", *map(str, words)]
     return subprocess.run(line, cwd=cwd, capture_output=True, text=True, check=False)
 
 
@@ -62,7 +62,7 @@ def test_a_result_goes_through_links_and_into_pipes(dataset, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("seconds", [0.8, 1.6])
 def test_an_interrupted_command_ends_in_order(tmp_path, number, seconds):
-    line = [sys.executable, "-m", "openbiolink.cli", "-p", tmp_path, "generate", "--source-map", SOURCES]
+    line = [sys.executable, "-m", "openbiolink", "-p", tmp_path, "generate", "--source-map", SOURCES]
     with subprocess.Popen(line, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as run:
         while "read " not in run.stderr.readline():
             assert run.poll() is None

@@ -28,7 +28,7 @@ def make_docs():
 def demo_folder(tmp_path_factory):
     """A folder in which `openbiolink demo` was run as a user would run it."""
     folder = tmp_path_factory.mktemp("readme")
-    command = [sys.executable, "-m", "openbiolink.cli", "demo"]
+    command = [sys.executable, "-m", "openbiolink", "demo"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["demo/report.html", "demo/report.json"]
@@ -78,7 +78,7 @@ def test_the_commands_of_the_readme_exist(demo_folder):
             continue  # needs a model's file; tests/test_topk.py runs it
         words = command.replace("my-sources.toml", str(ROOT / "src/openbiolink/demo/sources.toml")).split()
         done = subprocess.run(
-            [sys.executable, "-m", "openbiolink.cli", *words],
+            [sys.executable, "-m", "openbiolink", *words],
             cwd=demo_folder,
             capture_output=True,
             text=True,
