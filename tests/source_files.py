@@ -189,6 +189,9 @@ class WrittenGraph:
     given: Mapping[str, int]  # rule → edges
     unmapped: set[tuple[str, ...]]
     negative_unmapped: set[tuple[str, ...]]
+    dates: Mapping[tuple[str, str, str], str]
+    negative_dates: Mapping[tuple[str, str, str], str]
+    names: Mapping[str, str]
 
     def pairs(self, relation: str) -> set[tuple[str, str]]:
         return {(head, tail) for head, name, tail in self.edges if name == relation}
@@ -225,7 +228,19 @@ def read_graph(folder: Path) -> WrittenGraph:
         given={rule: int(edges) for rule, _, reason, _, edges in ledger if reason == "kept"},
         unmapped=set(read_rows(folder / "ids_no_mapping.tsv")),
         negative_unmapped=set(read_rows(folder / "tn_ids_no_mapping.tsv")),
+        dates={row[:3]: row[3] for row in read_further(folder / "edge_dates.tsv", 4)},
+        negative_dates={row[:3]: row[3] for row in read_further(folder / "TN_edge_dates.tsv", 4)},
+        names=dict(read_further(folder / "node_names.tsv", 2)),
     )
+
+
+def read_further(path: Path, width: int) -> list[tuple[str, ...]]:
+    """The rows of what is known besides of nodes or edges: sorted, one for each."""
+    rows = read_rows(path)
+    assert rows == sorted(rows), path
+    assert all(len(row) == width for row in rows), path
+    assert len({row[:-1] for row in rows}) == len(rows), f"{path} holds one twice"
+    return rows
 
 
 def read_edges(path: Path) -> Edges:
@@ -246,6 +261,9 @@ def assert_as_expected(graph: WrittenGraph, expected: Expected) -> None:
     for rule, counts in expected.ledger.items():
         assert graph.ledger[rule] == dict(counts), f"{rule}: {graph.ledger[rule]} is not {dict(counts)}"
     assert graph.given == expected.given
+    assert graph.dates == expected.dates
+    assert graph.negative_dates == expected.negative_dates
+    assert graph.names == expected.names
     assert graph.unmapped == expected.unmapped, f"only one has {graph.unmapped ^ expected.unmapped}"
     assert graph.negative_unmapped == expected.negative_unmapped
     assert graph.manifest["not_in_ontology"] == expected.unknown

@@ -1,4 +1,4 @@
-"""The declarations of edition 2020, each field of each entry, and what a wrong declaration says."""
+"""The declarations of all editions, each field of each entry, and what a wrong declaration says."""
 
 import re
 import tomllib
@@ -8,89 +8,228 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edition_2026 import generate_2026, quoted, write_sources
 from openbiolink.errors import CatalogueError, InputError
 from openbiolink.schema import load_schema
-from openbiolink.sources.catalogue import load_catalogue, parse_catalogue
+from openbiolink.sources.catalogue import DEFAULT_EDITION, EDITIONS, load_catalogue, parse_catalogue
 from openbiolink.sources.layout import find_layout
 from openbiolink.sources.local import check_sources, find_sources, read_source_map
-from openbiolink.tables import open_database, quote
+from openbiolink.sources.lock import find_version
+from openbiolink.sources.read import recognise_layout
+from openbiolink.tables import first_lines, open_database, quote
 from oracles.graph import build
-from source_files import assert_as_expected, demo_sources, edition, generate, write, write_obo
+from source_files import assert_as_expected, demo_sources, generate, write, write_obo
 
-CATALOGUE = edition()
+CATALOGUES = {name: load_catalogue(name) for name in EDITIONS}
+CATALOGUE = CATALOGUES["2020"]
 SCHEMA = load_schema()
-FOLDER = files("openbiolink") / "sources" / "editions" / "2020"
-SOURCES = [
-    "string.links", "string.actions", "string.entrez", "stitch.links", "stitch.actions", "go.ontology",
-    "go.annotations", "disgenet.gene_disease", "disgenet.mappings", "hpo.ontology", "hpo.disease_phenotype",
-    "hpo.disease_phenotype_negated", "hpo.gene_phenotype", "bgee.expression", "bgee.differential",
-    "ctd.gene_pathway", "drugcentral.dump", "sider.side_effects", "do.ontology", "uberon.ontology",
-    "uniprot.id_mapping",
-]  # fmt: skip
-LICENCES = {
-    "bgee": "CC0", "ctd": "Custom: CTD", "disgenet": "CC BY-NC-SA", "drugcentral": "CC BY-SA", "go": "CC BY",
-    "hpo": "Custom: HPO", "sider": "CC BY-NC-SA", "stitch": "CC BY", "string": "CC BY", "uniprot": "CC BY",
-    "do": "CC0", "uberon": "CC BY",
+FOLDER = files("openbiolink") / "sources" / "editions"
+SOURCES = {
+    "2020": [
+        "string.links", "string.actions", "string.entrez", "stitch.links", "stitch.actions", "go.ontology",
+        "go.annotations", "disgenet.gene_disease", "disgenet.mappings", "hpo.ontology", "hpo.disease_phenotype",
+        "hpo.disease_phenotype_negated", "hpo.gene_phenotype", "bgee.expression", "bgee.differential",
+        "ctd.gene_pathway", "drugcentral.dump", "sider.side_effects", "do.ontology", "uberon.ontology",
+        "uniprot.id_mapping",
+    ],
+    "2026": [
+        "string.links", "string.regulation", "string.entrez", "stitch.links", "stitch.actions", "go.ontology",
+        "go.annotations", "mondo.ontology", "mondo.mappings", "gencc.gene_disease", "clingen.gene_disease",
+        "diseases.knowledge", "hpo.ontology", "hpo.disease_phenotype", "hpo.gene_phenotype", "hpo.gene_disease",
+        "drugcentral.dump", "sider.side_effects", "medgen.hpo", "uberon.ontology", "bgee.expression",
+        "reactome.gene_pathway", "ctd.gene_pathway", "kegg.gene_pathway", "hgnc.genes", "uniprot.id_mapping",
+    ],
 }  # fmt: skip
-ROLES = {
-    "edge (gene-gene)": "string", "edge (gene-go)": "go", "edge (gene-disease)": "disgenet",
-    "edge (gene-phenotype)": "hpo", "edge (gene-anatomy)": "bgee", "edge (gene-drug)": "stitch",
-    "edge (gene-pathway)": "ctd", "edge (disease-phenotype)": "hpo", "edge (disease-drug)": "drugcentral",
-    "edge (drug-phenotype)": "sider", "ontology (genes)": "go", "ontology (diseases)": "do",
-    "ontology (phenotype)": "hpo", "ontology (anatomy)": "uberon", "mapping (UMLS-DO)": "disgenet",
-    "mapping (STRING-NCBI)": "string", "mapping (ENSEMBL/UNIPROT-NCBI)": "uniprot", "id (go)": "go",
-    "id (anatomy)": "uberon", "id (disease)": "do", "id (phenotype)": "hpo",
+LICENCES = {
+    "bgee": "CC0", "clingen": "CC0", "ctd": "Custom: CTD", "diseases": "CC BY", "disgenet": "CC BY-NC-SA", "do": "CC0",
+    "drugcentral": "CC BY-SA", "gencc": "CC0", "go": "CC BY", "hgnc": "CC0", "hpo": "Custom: HPO",
+    "kegg": "Custom: KEGG", "medgen": "Public Domain", "mondo": "CC BY", "reactome": "CC BY", "sider": "CC BY-NC-SA",
+    "stitch": "CC BY", "string": "CC BY", "uberon": "CC BY", "uniprot": "CC BY",
 }  # fmt: skip
 LABELS = {
-    "string": "STRING", "stitch": "STITCH", "go": "GO", "disgenet": "DisGeNet", "hpo": "HPO", "bgee": "Bgee",
-    "ctd": "CTD", "drugcentral": "DrugCentral", "sider": "SIDER", "do": "DO", "uberon": "UBERON",
+    "bgee": "Bgee", "clingen": "ClinGen", "ctd": "CTD", "diseases": "DISEASES", "disgenet": "DisGeNet", "do": "DO",
+    "drugcentral": "DrugCentral", "gencc": "GenCC", "go": "GO", "hpo": "HPO", "kegg": "KEGG", "mondo": "MONDO",
+    "reactome": "Reactome", "sider": "SIDER", "stitch": "STITCH", "string": "STRING", "uberon": "UBERON",
+}  # fmt: skip
+ACTIONS = ["ACTIVATION", "BINDING", "CATALYSIS", "EXPRESSION", "INHIBITION", "REACTION", "BINDACT", "BINDINH", "PTMOD"]
+CHANNELS = ["NEIGHBORHOOD", "FUSION", "COOCCURRENCE", "COEXPRESSION", "EXPERIMENT", "DATABASE", "TEXTMINING"]
+# Relations that an edition has no source of.
+ABSENT = {
+    "2020": {"GENE_REGULATION_GENE", *(f"GENE_{channel}_GENE" for channel in CHANNELS)},
+    "2026": {
+        *(f"GENE_{action}_GENE" for action in ACTIONS), "GENE_OVEREXPRESSED_ANATOMY", "GENE_UNDEREXPRESSED_ANATOMY",
+    },
 }  # fmt: skip
 NEGATIVE = {
-    "TN.DIS_PHENOTYPE", "TN.DIS_PHENOTYPE.negated_file", "TN.DIS_DRUG", "TN.GENE_EXPRESSED_ANATOMY",
-    "TN.GENE_OVEREXPRESSED_ANATOMY", "TN.GENE_UNDEREXPRESSED_ANATOMY",
+    "2020": {
+        "TN.DIS_PHENOTYPE", "TN.DIS_PHENOTYPE.negated_file", "TN.DIS_DRUG", "TN.GENE_EXPRESSED_ANATOMY",
+        "TN.GENE_OVEREXPRESSED_ANATOMY", "TN.GENE_UNDEREXPRESSED_ANATOMY",
+    },
+    "2026": {
+        "TN.DIS_PHENOTYPE", "TN.DIS_DRUG", "TN.GENE_EXPRESSED_ANATOMY", "TN.GENE_GO", "TN.GENE_DIS",
+        "TN.GENE_DIS.ClinGen",
+    },
 }  # fmt: skip
-UNSCORED = {"GENE_PHENOTYPE", "GENE_PATHWAY", "DIS_DRUG", "DRUG_PHENOTYPE", "IS_A", "PART_OF"}
+# What is used or built only where it is asked for by name.
+OPT_IN = {
+    "2020": set(),
+    "2026": {
+        "sider.side_effects", "ctd.gene_pathway", "kegg.gene_pathway", "GENE_PHENOTYPE.any",
+        *(f"GENE_{channel}_GENE" for channel in CHANNELS),
+    },
+}  # fmt: skip
+UNSCORED = {
+    "ctd",
+    "kegg",
+    "drugcentral",
+    "sider",
+    "do",
+    "mondo",
+    "uberon",
+}  # and what is not an annotation of GO or HPO
+# A real file of each source whose facts were checked, and the versions that such files say they are.
+EXCERPTS = {
+    "string.links": "string/excerpts/10090.protein.links.detailed.txt",
+    "string.actions": "openbiolink-fixtures/STRING_gene_gene_actions.tsv",
+    "string.entrez": "ids/human.entrez_2_string.export.tsv.gz",
+    "stitch.links": "stitch/9606.protein_chemical.links.export.tsv.gz",
+    "stitch.actions": "openbiolink-fixtures/STITCH_gene_drug_actions.tsv",
+    "go.ontology": "go/go-basic.export.obo.gz",
+    "go.annotations": "go/excerpts/goa_human_head.gaf22.gaf",
+    "disgenet.gene_disease": "openbiolink-fixtures/DisGeNet_gene_disease.tsv",
+    "disgenet.mappings": "openbiolink-fixtures/DisGeNet_mapping_disease_umls_do.tab",
+    "hpo.disease_phenotype_negated": "openbiolink-fixtures/HPO_TN_disease_phenotype.tab",
+    "bgee.expression": "openbiolink-fixtures/BGEE_expr_calls.tsv",
+    "bgee.differential": "openbiolink-fixtures/BGEE_overexpr.tsv",
+    "ctd.gene_pathway": "openbiolink-fixtures/CDT_gene_pathway.tsv",
+    "drugcentral.dump": "openbiolink-fixtures/drugcentral_dump.sql",
+    "uberon.ontology": "uberon/musculoskeletal.obo.gz",
+    "uniprot.id_mapping": "ids/HUMAN_9606_idmapping_selected.export.tab.gz",
+    "hpo.disease_phenotype": "openbiolink-fixtures/HPO_disease_phenotype.tab",
+    "hpo.gene_phenotype": "openbiolink-fixtures/HPO_gene_phenotype.tsv",
+}
+WHOLE = {
+    "hpo.ontology": "hpo/2025-01-16/hp.obo.gz",
+    "hpo.disease_phenotype": "hpo/2025-01-16/phenotype.hpoa.gz",
+    "hpo.gene_phenotype": "hpo/2025-01-16/genes_to_phenotype.txt.gz",
+    "sider.side_effects": "sider/meddra_all_se.tsv.gz",
+    "do.ontology": "do/HumanDO.2015-05-14.obo.gz",
+}
+VERSIONS = {
+    "hpo/2025-01-16/hp.obo.gz": "2025-01-16",
+    "hpo/2025-01-16/phenotype.hpoa.gz": "2025-01-16",
+    "go/go-basic.export.obo.gz": "2022-07-01",
+    "go/excerpts/goa_human_head.gaf22.gaf": "2021-12-16",
+    "openbiolink-fixtures/CDT_gene_pathway.tsv": "Mon Dec 10 11:54:19 EST 2018",
+}
 
 
 def nothing(_: str) -> None:
     """A note that nobody reads."""
 
 
-def conditions(rule):
-    levels = (rule.quality.low, rule.quality.medium, rule.quality.high, rule.negation)
-    return [*rule.where, *(condition for condition in levels if condition is not None)]
+def each(names):
+    """Parameters (edition, name) for all names of all editions."""
+    return [pytest.param(name, one, id=f"{name} {one}") for name in EDITIONS for one in names[name]]
+
+
+EACH_SOURCE = each(SOURCES)
+EACH_RULE = each({name: CATALOGUES[name].rules for name in EDITIONS})
+EACH_LOOKUP = each(
+    {name: [*CATALOGUES[name].rules, *CATALOGUES[name].maps, *CATALOGUES[name].names] for name in EDITIONS}
+)
 
 
 # --------------------------------------------------------------------------------------------------- every source
 
 
-def test_the_sources_are_these():
-    assert sorted(CATALOGUE.sources) == sorted(SOURCES)
+def test_the_default_edition_is_the_newest():
+    assert max(EDITIONS) == DEFAULT_EDITION
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_source_says_what_it_is_and_where(name):
-    source = CATALOGUE.sources[name]
+@pytest.mark.parametrize("name", EDITIONS)
+def test_the_sources_are_these(name):
+    assert sorted(CATALOGUES[name].sources) == sorted(SOURCES[name])
+
+
+@pytest.mark.parametrize(("name", "one"), EACH_SOURCE)
+def test_a_source_says_what_it_is_and_where(name, one):
+    source = CATALOGUES[name].sources[one]
     assert source.title.strip() == source.title != ""
     assert re.fullmatch(r"https?://[\w.-]+\.[a-z]+(/\S*)?", source.homepage)
-    assert source.version
+    assert source.version or source.addresses[0].kind == "rolling"
     assert source.gives
+    assert source.infores
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_source_has_the_licence_of_the_table(name):
-    licence = re.sub(r" \d\.\d$", "", CATALOGUE.sources[name].licence)
-    assert licence == LICENCES[name.split(".")[0]]
+@pytest.mark.parametrize(("name", "one"), EACH_SOURCE)
+def test_a_source_can_be_fetched_or_says_how_to_get_it_by_hand(name, one):
+    source = CATALOGUES[name].sources[one]
+    assert source.addresses or source.by_hand
+    order = ["pinned", "rolling", "mirror", "archive"]
+    kinds = [order.index(address.kind) for address in source.addresses]
+    assert kinds == sorted(kinds)
+    assert len({address.url for address in source.addresses}) == len(kinds)
+    assert all(address.sha256 is None or address.kind in {"pinned", "archive"} for address in source.addresses)
+    assert all(address.credential is None for address in source.addresses)
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_every_role_of_the_licence_table_is_given_by_a_source_of_that_name(role):
-    assert any(role in CATALOGUE.sources[name].gives for name in SOURCES if name.split(".")[0] == ROLES[role])
+@pytest.mark.parametrize("name", EDITIONS)
+def test_downloads_lie_side_by_side(name, tmp_path):
+    """In one folder under names of their own, where each is found as the source it is."""
+    fetched = {one: source for one, source in CATALOGUES[name].sources.items() if source.addresses}
+    paths = {one: write(tmp_path / source.file_name(), ["x"]) for one, source in fetched.items()}
+    assert len(set(paths.values())) == len(paths)
+    assert find_sources(CATALOGUES[name], tmp_path) == paths
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_source_is_found_by_its_own_file_names_only(name, tmp_path):
-    source = CATALOGUE.sources[name]
+@pytest.mark.parametrize(("name", "one"), EACH_SOURCE)
+def test_what_a_source_is_made_from_is_known_where_it_is_a_source(name, one):
+    sources = CATALOGUES[name].sources
+    others = [other for other in sources[one].derived_from if re.fullmatch(r"[a-z]+\.[a-z_]+", other)]
+    assert {*others} <= sources.keys() - {one}
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_what_is_used_by_name_only_is_this(name):
+    catalogue = CATALOGUES[name]
+    named = {one: entry.default for one, entry in (*catalogue.sources.items(), *catalogue.rules.items())}
+    assert {one for one, default in named.items() if not default} == OPT_IN[name]
+
+
+@pytest.mark.parametrize(("name", "one"), EACH_SOURCE)
+def test_a_source_has_the_licence_of_the_table(name, one):
+    licence = re.sub(r" \d\.\d$", "", CATALOGUES[name].sources[one].licence)
+    assert licence == LICENCES[one.split(".")[0]]
+
+
+PUBLISHED = tomllib.loads((FOLDER.parent / "published_licences.toml").read_text(encoding="utf-8"))["row"]
+
+
+@pytest.mark.parametrize("row", PUBLISHED, ids=[f"{row['type']} {row['name']}" for row in PUBLISHED])
+def test_the_published_table_of_licences_holds(row):
+    """Every row of it is a source or a namespace of edition 2020, with the same role, terms and true negatives."""
+    owner, catalogue = row["name"].casefold(), CATALOGUE
+    givers = {one: source for one, source in catalogue.sources.items() if one.split(".")[0] == owner}
+    givers |= {one: entry for one, entry in catalogue.namespaces.items() if one == owner}
+    givers = {one: giver for one, giver in givers.items() if row["type"] in giver.gives}
+    assert givers
+    licences = {giver.licence for giver in givers.values()}
+    assert {catalogue.licences[licence].printed or licence for licence in licences} == {row["licence"]}
+    if row["type"].startswith("edge"):
+        rules = [rule for rule in catalogue.rules.values() if rule.source in givers]
+        assert any(rule.negative for rule in rules) == (row["true_negatives"] == "Yes")
+        assert row["score"] == "No" or all(rule.score is not None for rule in rules)
+
+
+def test_the_published_table_of_licences_is_whole():
+    assert len(PUBLISHED) == 25
+    assert sum("score" in row for row in PUBLISHED) == sum(row["type"].startswith("edge") for row in PUBLISHED) == 10
+
+
+@pytest.mark.parametrize(("name", "one"), EACH_SOURCE)
+def test_a_source_is_found_by_its_own_file_names_only(name, one, tmp_path):
+    source = CATALOGUES[name].sources[one]
     assert source.files
     for pattern in source.files:
         for ending in ("", ".gz", "-2020.txt.gz"):
@@ -98,7 +237,7 @@ def test_a_source_is_found_by_its_own_file_names_only(name, tmp_path):
             folder.mkdir()
             file = folder / (pattern.replace("*", "") + ending if pattern.endswith("*") else pattern.replace("*", ""))
             file.write_bytes(b"x")
-            assert find_sources(CATALOGUE, folder) == {name: file}
+            assert find_sources(CATALOGUES[name], folder) == {one: file}
 
 
 def test_every_source_of_a_folder_is_found():
@@ -106,89 +245,122 @@ def test_every_source_of_a_folder_is_found():
     assert find_sources(CATALOGUE, folder) == demo_sources()
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_layouts_are_told_apart_by_their_names(name):
-    layouts = CATALOGUE.sources[name].layouts
-    assert len({layout.name for layout in layouts}) == len(layouts)
-    assert bool(layouts) == (CATALOGUE.sources[name].format == "delimited")
+@pytest.mark.parametrize(("name", "one"), EACH_SOURCE)
+def test_layouts_are_told_apart_by_their_names(name, one):
+    source = CATALOGUES[name].sources[one]
+    assert len({layout.name for layout in source.layouts}) == len(source.layouts)
+    assert bool(source.layouts) == (source.format == "delimited")
 
 
-LAYOUTS = [(name, layout) for name in SOURCES for layout in CATALOGUE.sources[name].layouts]
+LAYOUTS = [
+    pytest.param(name, one, layout, id=f"{name} {one}: {layout.name}")
+    for name in EDITIONS
+    for one in SOURCES[name]
+    for layout in CATALOGUES[name].sources[one].layouts
+]
 
 
-@pytest.mark.parametrize(("name", "layout"), LAYOUTS, ids=[f"{name}: {layout.name}" for name, layout in LAYOUTS])
+@pytest.mark.parametrize(("name", "one", "layout"), LAYOUTS)
 @given(data=st.data())
 @settings(max_examples=8, deadline=None)
-def test_a_file_built_from_a_layout_is_recognised_as_that(name, layout, tmp_path_factory, data):
+def test_a_file_built_from_a_layout_is_recognised_as_that(name, one, layout, data):
     separator = data.draw(st.sampled_from(layout.separator))
+    join = (lambda cells: quoted(cells, separator)) if layout.quoted else separator.join
     ascii_only = st.characters(min_codepoint=33, max_codepoint=126, exclude_characters=separator)
     comments = data.draw(st.integers(0, 40)) if layout.comment else 0
     lines = [f"{layout.comment} made-up {number}" for number in range(comments)]
+    if layout.header == "below":
+        lines += [join(["a banner", "", ""])] * data.draw(st.integers(0, 4))
+    skip = len(lines) + (layout.header != "none")
     if layout.header == "none":
         columns = list(layout.positional)
     else:
         extra = data.draw(st.lists(st.sampled_from(["Extra", "extra_2", "Other"]), unique=True))
         columns = data.draw(st.permutations([*layout.named.values(), *extra]))
         spelled = data.draw(st.sampled_from([str, str.lower, str.upper]))
-        header = separator.join(spelled(column) for column in columns)
+        header = join([spelled(column) for column in columns])
         lines.append(f"{layout.comment}{header}" if layout.header == "comment" else header)
     for _ in range(data.draw(st.integers(1, 3))):
-        cells = [
+        lines.append(join([
             data.draw(st.from_regex(layout.patterns[column], fullmatch=True, alphabet=ascii_only))
             if column in layout.patterns else "made-up" for column in columns
-        ]  # fmt: skip
-        lines.append(separator.join(cells))
-    path = write(tmp_path_factory.mktemp("layout") / "file", lines, end=data.draw(st.sampled_from(["\n", "\r\n"])))
-    found = find_layout(path, name, CATALOGUE.sources[name], nothing)
+        ]))  # fmt: skip
+    found = find_layout(lines, name=one, source=CATALOGUES[name].sources[one], place="file")
     assert found.layout.name == layout.name
     assert found.separator == separator
-    assert found.skip == comments + (layout.header != "none")
+    assert found.skip == skip
     wanted = layout.positional or [{text: ours for ours, text in layout.named.items()}.get(text) for text in columns]
     assert all(ours in {None, theirs} for ours, theirs in zip(wanted, found.columns, strict=True))
 
 
+@pytest.mark.parametrize(("name", "one"), EACH_SOURCE)
+def test_facts_are_said_to_be_checked_only_where_there_is_a_file_to_check_them_against(name, one):
+    checked = CATALOGUES[name].sources[one].checked
+    assert checked != "full" or one in WHOLE
+    assert checked != "excerpt" or one in EXCERPTS
+
+
+CHECKED = [
+    pytest.param(source, one, (WHOLE if source.checked == "full" else EXCERPTS)[one], id=f"{name} {one}")
+    for name in EDITIONS
+    for one, source in CATALOGUES[name].sources.items()
+    if source.checked != "no"
+]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("source", "one", "path"), CHECKED)
+def test_real_files_fit_what_is_said_to_be_checked(source, one, path, shared):
+    lines = first_lines(shared / "data" / path, nothing, limit=500)
+    assert recognise_layout(lines, name=one, source=source, place=path)
+    if path in VERSIONS:
+        assert find_version(source, lines) == VERSIONS[path]
+
+
 # ----------------------------------------------------------------------------------------------------- every rule
 
-RULES = list(CATALOGUE.rules)
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_every_relation_of_the_schema_has_a_rule_and_no_other(name):
+    relations = {rule.relation for rule in CATALOGUES[name].rules.values() if not rule.negative}
+    assert relations == SCHEMA.relations.keys() - ABSENT[name]
 
 
-def test_every_relation_of_the_schema_has_a_rule_and_no_other():
-    assert {rule.relation for rule in CATALOGUE.rules.values() if not rule.negative} == set(SCHEMA.relations)
+@pytest.mark.parametrize("name", EDITIONS)
+def test_true_negatives_come_from_these_rules_only(name):
+    assert {one for one, rule in CATALOGUES[name].rules.items() if rule.negative} == NEGATIVE[name]
 
 
-def test_true_negatives_come_from_these_rules_only():
-    assert {name for name, rule in CATALOGUE.rules.items() if rule.negative} == NEGATIVE
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_a_rule_fits_its_relation(name):
-    rule = CATALOGUE.rules[name]
+@pytest.mark.parametrize(("name", "one"), EACH_RULE)
+def test_a_rule_fits_its_relation(name, one):
+    rule = CATALOGUES[name].rules[one]
     relation = SCHEMA.relation(rule.relation)
-    assert name.startswith(("TN." if rule.negative else "") + rule.relation)
+    assert one.startswith(("TN." if rule.negative else "") + rule.relation)
     assert relation.head in {"*", rule.head.type}
     assert relation.tail in {"*", rule.tail.type}
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_a_rule_is_labelled_with_its_source(name):
-    rule = CATALOGUE.rules[name]
+@pytest.mark.parametrize(("name", "one"), EACH_RULE)
+def test_a_rule_is_labelled_with_its_source(name, one):
+    rule = CATALOGUES[name].rules[one]
     assert rule.label == LABELS[rule.source.split(".")[0]]
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_every_condition_of_a_rule_has_a_reason_of_its_own(name):
-    reasons = [condition.reason for condition in CATALOGUE.rules[name].where]
+@pytest.mark.parametrize(("name", "one"), EACH_RULE)
+def test_every_condition_of_a_rule_has_a_reason_of_its_own(name, one):
+    reasons = [condition.reason for condition in CATALOGUES[name].rules[one].where]
     assert all(re.fullmatch("[a-z_]+", reason) for reason in reasons)
     assert not {"bad_score", "no_score"} & set(reasons)
-    if name.split(".")[0] not in {"IS_A", "PART_OF"}:  # where an id and a parent can both be of another ontology
+    if one.split(".")[0] not in {"IS_A", "PART_OF"}:  # where an id and a parent can both be of another ontology
         assert len(reasons) == len(set(reasons))
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_quality_levels_only_ever_tighten(name):
-    rule = CATALOGUE.rules[name]
+@pytest.mark.parametrize(("name", "one"), EACH_RULE)
+def test_quality_levels_only_ever_tighten(name, one):
+    rule = CATALOGUES[name].rules[one]
     levels = [rule.quality.low, rule.quality.medium, rule.quality.high]
-    assert (rule.score is None) == (rule.relation in UNSCORED)
+    unscored = rule.source.split(".")[0] in UNSCORED or rule.relation in {"IS_A", "PART_OF", "GENE_PHENOTYPE"}
+    assert (rule.score is None) == unscored
     if rule.score is None:
         assert levels == [None] * 3
         return
@@ -197,20 +369,34 @@ def test_quality_levels_only_ever_tighten(name):
     if not rule.score.best_first:
         bounds = [level.above for level in levels]
         assert bounds in ([0, 400, 700], [0, 0.4, 0.7])
+    elif levels[0] is not None and levels[0].one_of is not None:
+        # Each level has the best of the words that the one before it has.
+        words = [sorted(level.one_of, key=rule.score.best_first.index) for level in levels]
+        assert words[1] == words[0][: len(words[1])]
+        assert words[2] == words[1][: len(words[2])]
+        assert len(words[0]) >= len(words[1]) >= len(words[2]) >= 1
     elif levels[0] is not None:
-        grades = [list(level.one_of) for level in levels]
-        assert all(grade == list(rule.score.best_first)[: len(grade)] for grade in grades)
-        assert grades[2] == grades[1][: len(grades[2])]
-        assert grades[1] == grades[0][: len(grades[1])]
+        bounds = [level.above if level.above is not None else level.at_least for level in levels]
+        assert bounds == sorted(set(bounds))
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_a_negation_is_looked_for_wherever_annotations_have_one(name):
-    rule = CATALOGUE.rules[name]
+@pytest.mark.parametrize(("name", "one"), EACH_RULE)
+def test_a_negation_is_looked_for_wherever_annotations_have_one(name, one):
+    rule = CATALOGUES[name].rules[one]
     if "qualifier" in rule.columns():
         tests = [rule.negation] if not rule.negative else [test for test in rule.where if test.column == "qualifier"]
         assert [test.token for test in tests] == ["NOT"]
     assert rule.negation is None or not rule.negative
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_rules_of_one_relation_grade_on_one_scale(name):
+    """So that of several rows that give an edge one is the best, whichever source it is from."""
+    scales = {}
+    for rule in CATALOGUES[name].rules.values():
+        if rule.score is not None:
+            scales.setdefault((rule.relation, rule.negative), set()).add(rule.score.best_first)
+    assert all(len(scale) == 1 for scale in scales.values())
 
 
 @pytest.fixture(scope="module")
@@ -219,30 +405,48 @@ def database():
         yield connection
 
 
-@pytest.mark.parametrize("name", [*RULES, *CATALOGUE.maps])
-def test_regular_expressions_mean_something_to_the_engine(name, database):
-    entry = CATALOGUE.rules.get(name) or CATALOGUE.maps[name]
-    cells = [entry.head, entry.tail] if name in CATALOGUE.rules else [entry.key, entry.value]
-    patterns = [cell.extract for cell in cells if cell.extract] + [one for cell in cells for one in cell.rewrite]
+def cells_of(catalogue, one):
+    """The cells that a rule, map or name reads ids from."""
+    if one in catalogue.maps:
+        return [catalogue.maps[one].key, catalogue.maps[one].value]
+    return [catalogue.names[one].node] if one in catalogue.names else [*catalogue.rules[one].ends()]
+
+
+@pytest.mark.parametrize(("name", "one"), EACH_LOOKUP)
+def test_regular_expressions_mean_something_to_the_engine(name, one, database):
+    catalogue = CATALOGUES[name]
+    entry = catalogue.rules.get(one) or catalogue.maps.get(one) or catalogue.names[one]
+    cells = cells_of(catalogue, one)
+    patterns = [cell.extract for cell in cells if cell.extract] + [text for cell in cells for text in cell.rewrite]
     patterns += [test.matches or test.matches_not for test in entry.where if test.matches or test.matches_not]
+    patterns += [entry.date.pattern] if getattr(entry, "date", None) else []
     for pattern in patterns:
         assert database.execute(f"SELECT regexp_matches('', {quote(pattern)})").fetchall()
     assert all(re.compile(cell.extract).groups >= 1 for cell in cells if cell.extract)
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_prefixes_are_spelled_as_registered(name):
-    rule = CATALOGUE.rules[name]
-    cells = [rule.head, rule.tail]
-    cells += [cell for end in cells for via in end.via for cell in (CATALOGUE.maps[via].key, CATALOGUE.maps[via].value)]
+@pytest.mark.parametrize(("name", "one"), EACH_LOOKUP)
+def test_prefixes_are_spelled_as_registered(name, one):
+    cells = cells_of(CATALOGUES[name], one)
     assert {cell.prefix for cell in cells if cell.prefix is not None} <= set(SCHEMA.prefixes)
 
 
-def test_every_map_is_used_and_every_source_needed():
-    ends = [end for rule in CATALOGUE.rules.values() for end in (rule.head, rule.tail)]
-    assert {via for end in ends for via in end.via} == set(CATALOGUE.maps)
-    needed = {source for rule in CATALOGUE.rules.values() for source in CATALOGUE.needs(rule)}
-    assert needed == set(SOURCES)
+@pytest.mark.parametrize("name", EDITIONS)
+def test_every_map_is_used_and_every_source_needed(name):
+    catalogue = CATALOGUES[name]
+    ends = [end for rule in catalogue.rules.values() for end in rule.ends()]
+    assert {via for end in ends for via in end.via} == set(catalogue.maps)
+    needed = {source for rule in catalogue.rules.values() for source in catalogue.needs(rule)}
+    assert needed == set(SOURCES[name])
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_names_are_of_sources_that_are_read_anyway(name):
+    """A name needs no source that the rules of its type do not need."""
+    catalogue = CATALOGUES[name]
+    for entry in catalogue.names.values():
+        rules = [rule for rule in catalogue.rules.values() if entry.node.type in {end.type for end in rule.ends()}]
+        assert set(catalogue.needs(entry)) <= {source for rule in rules for source in catalogue.needs(rule)}
 
 
 # ------------------------------------------------------------------------------------------- every rule, by example
@@ -301,8 +505,11 @@ def odd(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory, odd):
-    """The ledgers of the demo, and of the demo with odd rows."""
-    return generate(demo_sources(), tmp_path_factory.mktemp("plain") / "graph").ledger, odd[1].ledger
+    """Ledgers of each edition: of the demo and of the demo with odd rows; of made-up files with all that is opt-in."""
+    folder = tmp_path_factory.mktemp("examples")
+    plain = generate(demo_sources(), folder / "plain")
+    newest = generate_2026(write_sources(folder / "2026"), folder / "graph", included=tuple(sorted(OPT_IN["2026"])))
+    return {"2020": [plain.ledger, odd[1].ledger], "2026": [newest.ledger]}
 
 
 def test_odd_rows_are_counted_as_a_plain_reading_counts_them(odd):
@@ -310,18 +517,17 @@ def test_odd_rows_are_counted_as_a_plain_reading_counts_them(odd):
     assert_as_expected(graph, build(sources))
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_a_rule_keeps_a_row_of_the_demo(name, examples):
-    plain, _ = examples
-    assert plain[name]["kept"] >= 1
+@pytest.mark.parametrize(("name", "one"), EACH_RULE)
+def test_a_rule_keeps_a_row_of_an_example(name, one, examples):
+    assert examples[name][0][one]["kept"] >= 1
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_every_reason_of_a_rule_occurs(name, examples):
-    rule = CATALOGUE.rules[name]
+@pytest.mark.parametrize(("name", "one"), EACH_RULE)
+def test_every_reason_of_a_rule_occurs(name, one, examples):
+    rule = CATALOGUES[name].rules[one]
     declared = {f"filtered:{condition.reason}" for condition in rule.where}
     declared |= {"negated"} if rule.negation is not None else set()
-    seen = {reason for ledger in examples for reason in ledger[name]}
+    seen = {reason for ledger in examples[name] for reason in ledger[one]}
     assert {reason for reason in seen if reason.startswith(("filtered", "negated"))} == declared
 
 
@@ -443,7 +649,7 @@ def test_a_declaration_is_made_once(tmp_path):
 
 
 def test_an_unknown_edition_names_the_known_ones():
-    with pytest.raises(InputError, match="'2019'; known are 2020"):
+    with pytest.raises(InputError, match="'2019'; known are 2020, 2026"):
         load_catalogue("2019")
 
 
@@ -453,10 +659,12 @@ def test_declarations_are_frozen():
     assert load_catalogue("2020") == CATALOGUE
 
 
-def test_the_files_of_the_edition_hold_nothing_else():
-    assert all(file.name.endswith(".toml") for file in FOLDER.iterdir())
-    kinds = {kind for file in FOLDER.iterdir() for kind in tomllib.loads(file.read_text(encoding="utf-8"))}
-    assert kinds == {"source", "map", "rule", "end", "quality"}
+def test_the_folders_of_the_editions_hold_nothing_else():
+    assert {folder.name for folder in FOLDER.iterdir()} == {"shared", *EDITIONS}
+    declarations = [file for folder in FOLDER.iterdir() for file in folder.iterdir()]
+    assert all(file.name.endswith(".toml") for file in declarations)
+    kinds = {kind for file in declarations for kind in tomllib.loads(file.read_text(encoding="utf-8"))}
+    assert kinds == {"source", "map", "rule", "name", "namespace", "end", "quality"}
 
 
 # ------------------------------------------------------------------------------------------------------ source maps
@@ -499,7 +707,7 @@ def test_an_unknown_source_id_names_the_known_ones(tmp_path):
     with pytest.raises(InputError) as caught:
         check_sources(CATALOGUE, {"string.link": tmp_path}, "map.toml")
     assert str(caught.value).startswith("map.toml: unknown source 'string.link' (did you mean 'string.links'?)")
-    assert all(name in str(caught.value) for name in SOURCES)
+    assert all(name in str(caught.value) for name in SOURCES["2020"])
 
 
 def test_an_absent_source_file_is_named(tmp_path):

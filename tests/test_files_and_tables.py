@@ -1,7 +1,9 @@
 """Files are read whole or refused, written whole or not at all; a cell stays what it is."""
 
+import csv
 import gzip
 import hashlib
+import io
 import json
 import zipfile
 
@@ -10,8 +12,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openbiolink.errors import InputError
-from openbiolink.files import iter_lines, iter_unpacked, replaced_folder, sha256_of, unpack, write_json, write_text
-from openbiolink.tables import first_lines, open_database, read_delimited, write_tsv
+from openbiolink.files import (
+    iter_lines,
+    iter_unpacked,
+    not_data,
+    replaced_folder,
+    sha256_of,
+    unpack,
+    write_json,
+    write_text,
+)
+from openbiolink.tables import (
+    create_text_table,
+    first_lines,
+    insert_rows,
+    iter_rows,
+    open_database,
+    read_delimited,
+    write_tsv,
+)
 
 TEXT = b"one\ttwo\nthree\tfour\n"
 
@@ -163,6 +182,57 @@ def test_a_line_that_is_not_utf8_is_named(tmp_path):
     path.write_bytes(b"fine\nna\xefve\n")
     with pytest.raises(InputError, match=r"latin\.txt, line 2: byte 0xef is not UTF-8"):
         list(iter_lines(path, nothing))
+
+
+@given(pieces=st.lists(st.sampled_from(["a", "\n", "\r\n", "\r", " ", "\ufeff"]), max_size=8), mark=st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_with_their_ends_lines_are_the_whole_text(scratch, pieces, mark):
+    text = "x" + "".join(pieces)
+    scratch.write_bytes((("\ufeff" if mark else "") + text).encode())
+    lines = list(iter_lines(scratch, nothing, ends=True))
+    assert "".join(lines) == text
+    assert all(line.endswith("\n") and "\n" not in line[:-1] for line in lines[:-1])
+    assert [line.removesuffix("\n").removesuffix("\r") for line in lines] == list(iter_lines(scratch, nothing))
+
+
+# ----------------------------------------------------------------------------------------- what is there for data
+
+
+@pytest.mark.parametrize(
+    ("begins", "words"),
+    [
+        ("<!DOCTYPE html>\n<html>", "a web page"),
+        ("\ufeff \r\n<HTML lang='en'>", "a web page"),
+        ("<!-- moved --><!-- again -->\n<html>", "a web page"),
+        ('<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "x"><html xmlns="x">', "a web page"),
+        ("<head><title>404</title></head>", "a web page"),
+        ("<html><title>Attention Required! | Cloudflare</title>", "a web page that keeps robots out (CAPTCHA)"),
+        ("<!doctype html><p>Are you a Robot?</p>", "a web page that keeps robots out (CAPTCHA)"),
+        ("<html><script src='https://x/reCAPTCHA/api.js'>", "a web page that keeps robots out (CAPTCHA)"),
+        ('<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "an XML document"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "a Git-LFS pointer"),
+    ],
+)
+def test_what_stands_in_the_place_of_data_is_told_by_its_beginning(begins, words):
+    assert not_data(begins.encode()) == words
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        "",
+        "protein1 protein2",
+        "# <html>",
+        "!gaf-version: 2.2",
+        "format-version: 1.2",
+        "-- dump",
+        "captcha\tcloudflare",
+        "<a>",
+    ],
+)
+def test_data_are_nothing_else(begins):
+    assert not_data(begins.encode()) is None
+    assert not_data(gzip.compress(begins.encode())) is None
 
 
 # -------------------------------------------------------------------------------------------------------- writing
@@ -370,6 +440,147 @@ def test_a_cell_that_a_table_file_cannot_hold_is_refused(connection, scratch, te
     connection.execute("INSERT INTO given VALUES (?)", [text])
     with pytest.raises(InputError):
         write_tsv(connection, "SELECT a, 'x' AS b FROM given", scratch)
+
+
+# ---------------------------------------------------------------------------------------------------- quoted cells
+
+
+def take_apart(text: str, separator: str, comment: str) -> tuple[list[tuple[int, list[str]]], int]:
+    """The rows of quoted text, letter by letter, with the numbers of their first lines, and the number of comments.
+
+    Raises:
+        ValueError: a quotation mark has no partner, or text follows it.
+    """
+    rows, comments, place = [], 0, 0
+    while place < len(text):
+        number = text.count("\n", 0, place) + 1
+        if text.startswith((comment, f'"{comment}'), place):
+            place = (text.find("\n", place) + 1) or len(text)
+            comments += 1
+            continue
+        cells, ended = [], False
+        while not ended:
+            cell = ""
+            if text.startswith('"', place):
+                place += 1
+                while not (text.startswith('"', place) and not text.startswith('""', place)):
+                    if place >= len(text):
+                        raise ValueError(number)
+                    cell += text[place]
+                    place += 2 if text.startswith('""', place) else 1
+                place += 1
+                if place < len(text) and text[place] not in (separator, "\n"):
+                    raise ValueError(number)
+            while place < len(text) and text[place] not in (separator, "\n"):
+                cell += text[place]
+                place += 1
+            cells.append(cell)
+            ended = place >= len(text) or text[place] == "\n"
+            place += 1
+        rows.append((number, cells))
+    return rows, comments
+
+
+@given(text=st.text(st.sampled_from('"",\n#a '), max_size=14), packed=st.booleans())
+@settings(max_examples=400, deadline=None)
+def test_quoted_text_is_what_letter_by_letter_reading_gives_or_an_error(connection, scratch, text, packed):
+    raw = gzip.compress(text.encode()) if packed else text.encode()
+    options = {"separator": ",", "quoted": True, "comment": "#"}
+    try:
+        whole, comments = take_apart(text, ",", "#")
+    except ValueError as error:
+        with pytest.raises(InputError, match=rf"table\.tsv, line {error}: quotation marks"):
+            read_bytes(connection, scratch, raw, ["a", "b"], **options)
+        return
+    fault = next((f"line {n} ({len(row)} cells)" for n, row in whole if len(row) != 2 and ",".join(row).strip()), None)
+    if fault:
+        with pytest.raises(InputError) as caught:
+            read_bytes(connection, scratch, raw, ["a", "b"], **options)
+        assert f"table.tsv, {fault}" in str(caught.value)
+        return
+    rows, notes = read_bytes(connection, scratch, raw, ["a", "b"], **options)
+    assert [list(row) for row in rows] == [row for _, row in whole if len(row) == 2]
+    assert [note.split(": ")[1].split()[0] for note in notes] == [str(comments)] * bool(comments)
+    seen = list(iter_rows(text.removesuffix("\n").split("\n"), **options))
+    assert seen == [(number, row) for number, row in whole if ",".join(row).strip()]
+
+
+@given(data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_what_csv_writes_is_read_back_letter_for_letter(connection, scratch, data):
+    width = data.draw(st.integers(1, 4))
+    separator = data.draw(st.sampled_from(",\t;|"))
+    letters = st.characters(exclude_categories=["Cs"]) | st.sampled_from('"",;|\t\r\n\0 #')
+    cells = st.text(letters, max_size=5) | st.sampled_from(["NA", "NULL", "\\N", "007", "1E5", '"', "+++"])
+    rows = data.draw(st.lists(st.lists(cells, min_size=width, max_size=width), max_size=6))
+    written = io.StringIO(newline="")
+    end = data.draw(st.sampled_from(["\n", "\r\n"]))
+    quoting = data.draw(st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC]))
+    csv.writer(written, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)
+    mark = "\ufeff" if written.getvalue().startswith("\ufeff") or data.draw(st.booleans()) else ""
+    names = [f"c{place}" for place in range(width)]
+    keep = data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+    options = {"separator": separator, "quoted": True, "keep": keep}
+    found, notes = read_bytes(connection, scratch, (mark + written.getvalue()).encode(), names, **options)
+    assert [list(row) for row in found] == [[row[names.index(name)] for name in keep] for row in rows]
+    assert notes == []
+
+
+@given(file=delimited_files())
+@settings(max_examples=100, deadline=None)
+def test_without_quotation_marks_quoted_text_is_like_any_other(connection, scratch, file):
+    raw, width, separator = file
+    raw = raw.replace(b'"', b"").replace(b"\xef\xbb\xbf", b"")
+    columns = [f"c{place}" for place in range(width)]
+    outcomes = []
+    for quoted in (False, True):
+        try:
+            outcomes.append(read_bytes(connection, scratch, raw, columns, separator=separator, quoted=quoted))
+        except InputError as error:
+            outcomes.append(str(error))
+    assert outcomes[0] == outcomes[1]
+
+
+QUOTED = 'id,name\n1,"a, ""b""\nc"\n\n# x "y, z\n"# w","v"\n2,5" thing\n'
+
+
+def test_quoted_cells_hold_separators_line_ends_and_marks(connection, scratch):
+    options = {"separator": ",", "quoted": True, "skip": 1, "comment": "#"}
+    rows, notes = read_bytes(connection, scratch, QUOTED.encode(), ["id", "name"], **options)
+    assert rows == [("1", 'a, "b"\nc'), ("2", '5" thing')]
+    assert notes == [f"{scratch}: 2 lines that begin with '#' were skipped as comments"]
+    windows = read_bytes(connection, scratch, QUOTED.replace("\n", "\r\n").encode(), ["id", "name"], **options)[0]
+    assert windows == [("1", 'a, "b"\r\nc'), ("2", '5" thing')]
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('a,b\n1,"2\n3,4\n', r"line 2: quotation marks .*unexpected end of data"),
+        ('a,b\n1,"2"3\n3,4\n', r"line 2: quotation marks .*expected after"),
+        ('a,b\n1,"2" \n', r"line 2: quotation marks"),
+        ('a,b\n"1\n1","2"\n"x"y,z\n', r"line 4: quotation marks"),
+        ('a,b\n1,"' + "x\n" * 100_000 + '"\n', r"line 2: quotation marks .*larger than field limit"),
+        (
+            'a,b\n"1\n1","2"\n"x,y"\n1,2,3\n4\n5,6\n7\n',
+            r"line 4 \(1 cells\), line 5 \(3 cells\), line 6 \(1 cells\) and 1 more",
+        ),
+        ("a,b\n1,2\rx\n", r"line 2: quotation marks .*new-line character"),
+        ("a,b\n1,\udcff\n", r"line 2: byte 0xff is not UTF-8"),
+    ],
+)
+def test_broken_quotes_are_named_by_line(connection, scratch, text, named):
+    with pytest.raises(InputError, match=rf"table\.tsv, {named}") as caught:
+        read_bytes(connection, scratch, text.encode(errors="surrogateescape"), ["a", "b"], separator=",", quoted=True)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 10_000, 25_001])
+def test_rows_that_are_handed_over_arrive_in_their_order(connection, rows):
+    create_text_table(connection, '"x/y"', ["a", "b c"])
+    insert_rows(connection, '"x/y"', ((str(number), "x") for number in range(rows)))
+    assert connection.execute('SELECT * FROM "x/y"').fetchall() == [(str(number), "x") for number in range(rows)]
+    assert [column[0] for column in connection.description] == ["a", "b c"]
 
 
 # ----------------------------------------------------------------------------------------------------------- cases

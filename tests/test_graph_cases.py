@@ -157,7 +157,7 @@ def test_c06_both_ages_of_an_annotation_file_give_the_same(cases, tmp_path):
         assert graph.ledger["TN.DIS_PHENOTYPE"] == {"read": 3, "kept": 1, "filtered:not_negated": 2}
         assert graph.unmapped == {("ORPHANET:9902", "DIS")}
     new, old = ({path.name: path.read_bytes() for path in graph.folder.iterdir()} for graph in graphs)
-    assert {name for name in new if new[name] != old[name]} == {"manifest.json"}
+    assert {name for name in new if new[name] != old[name]} == {"manifest.json", "croissant.json"}
 
 
 # ----------------------------------------------------------------------------------------------------------- scores

@@ -21,7 +21,9 @@ RELATIONS = [
     *(f"GENE_{action}_GENE" for action in [*ACTIONS, "PTMOD"]),
     *(f"DRUG_{action}_GENE" for action in [*ACTIONS, "PREDBIND"]),
 ]  # fmt: skip
-PUBLISHED = ["CL", "DOID", "GO", "HP", "KEGG", "NCBIGENE", "PUBCHEM.COMPOUND", "REACTOME", "UBERON"]
+CHANNELS = ["NEIGHBORHOOD", "FUSION", "COOCCURRENCE", "COEXPRESSION", "EXPERIMENT", "DATABASE", "TEXTMINING"]
+SINCE_2026 = ["GENE_REGULATION_GENE", *(f"GENE_{channel}_GENE" for channel in CHANNELS)]
+PREFIXES = ["CL", "DOID", "GO", "HP", "KEGG", "MONDO", "NCBIGENE", "PUBCHEM.COMPOUND", "REACTOME", "UBERON"]
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +36,13 @@ def connection():
 # ------------------------------------------------------------------------------------------------ types, relations
 
 
-def test_the_seven_node_types_and_thirty_two_relations_are_there():
+def test_the_seven_node_types_and_the_relations_of_both_editions_are_there():
     assert sorted(SCHEMA.node_types) == sorted(NODE_TYPES)
-    assert sorted(SCHEMA.relations) == sorted(RELATIONS)
+    assert sorted(SCHEMA.relations) == sorted([*RELATIONS, *SINCE_2026])
     assert len(RELATIONS) == 32
 
 
-@pytest.mark.parametrize("name", RELATIONS)
+@pytest.mark.parametrize("name", [*RELATIONS, *SINCE_2026])
 def test_the_ends_of_a_relation_are_node_types(name):
     relation = SCHEMA.relation(name)
     assert relation.name == name
@@ -51,20 +53,20 @@ def test_the_ends_of_a_relation_are_node_types(name):
         assert name.endswith(f"_{relation.tail}")
 
 
-@pytest.mark.parametrize("name", RELATIONS)
+@pytest.mark.parametrize("name", [*RELATIONS, *SINCE_2026])
 def test_a_super_relation_has_the_same_ends(name):
     relation = SCHEMA.relation(name)
     for implied in SCHEMA.ancestors(name):
         parent = SCHEMA.relation(implied.relation)
-        assert implied.relation in RELATIONS
+        assert implied.relation in SCHEMA.relations
         assert implied.relation != name
         ends = (parent.tail, parent.head) if implied.flipped else (parent.head, parent.tail)
         assert ends == (relation.head, relation.tail)
 
 
 def test_the_super_relations_are_the_published_ones():
-    parents = {name: {one.relation: one.flipped for one in SCHEMA.ancestors(name)} for name in RELATIONS}
-    for name in RELATIONS:
+    parents = {name: {one.relation: one.flipped for one in SCHEMA.ancestors(name)} for name in SCHEMA.relations}
+    for name in SCHEMA.relations:
         if re.fullmatch("GENE_.+_GENE", name):
             assert parents[name]["GENE_GENE"] is False
         elif re.fullmatch("DRUG_.+_GENE", name):
@@ -77,7 +79,8 @@ def test_the_super_relations_are_the_published_ones():
 
 def test_only_these_relations_are_symmetric():
     symmetric = {name for name, relation in SCHEMA.relations.items() if relation.symmetric}
-    assert symmetric == {"GENE_GENE", "GENE_BINDING_GENE", "GENE_PTMOD_GENE"}
+    channels = {f"GENE_{channel}_GENE" for channel in CHANNELS}
+    assert symmetric == {"GENE_GENE", "GENE_BINDING_GENE", "GENE_PTMOD_GENE"} | channels
 
 
 def test_a_relation_that_is_not_known_is_directed_and_has_no_parent():
@@ -102,7 +105,7 @@ def test_directions_multiply_along_ancestors():
 
 def test_every_prefix_of_a_node_type_is_declared_and_belongs_to_no_other():
     prefixes = [prefix for prefixes in SCHEMA.node_types.values() for prefix in prefixes]
-    assert sorted(prefixes) == PUBLISHED
+    assert sorted(prefixes) == PREFIXES
     assert set(prefixes) <= set(SCHEMA.prefixes)
 
 
@@ -126,16 +129,17 @@ def test_the_pattern_takes_what_the_registry_gives_as_examples(name):
 LOCAL_IDS = {
     "NCBIGENE": "990001", "GO": "9900001", "DOID": "9901", "PUBCHEM.COMPOUND": "9001", "HP": "9900001",
     "REACTOME": "R-HSA-9901", "KEGG": "hsa99001", "UBERON": "9900001", "CL": "9900001",
+    "MONDO": "9900001",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", PREFIXES)
 def test_ids_of_the_graph_are_good_in_the_registry_too(name):
     assert re.fullmatch(SCHEMA.prefixes[name].pattern, LOCAL_IDS[name])
     assert bioregistry.is_valid_identifier(bioregistry.normalize_prefix(name), LOCAL_IDS[name])
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", PREFIXES)
 def test_a_pattern_takes_nothing_with_blanks_or_a_prefix(name):
     for text in ("", f" {LOCAL_IDS[name]}", f"{LOCAL_IDS[name]} ", f"{name}:{LOCAL_IDS[name]}", f"{LOCAL_IDS[name]}\n"):
         assert not re.fullmatch(SCHEMA.prefixes[name].pattern, text)
@@ -200,7 +204,7 @@ def test_only_the_prefix_is_respelled_never_the_local_id(prefix, local):
 @pytest.mark.parametrize(
     ("curie", "kind"),
     [
-        ("ncbigene:10", "GENE"), ("GO:0006915", "GO"), ("doid:1", "DIS"), ("CID:1", "DRUG"),
+        ("ncbigene:10", "GENE"), ("GO:0006915", "GO"), ("doid:1", "DIS"), ("mondo:1", "DIS"), ("CID:1", "DRUG"),
         ("hpo:0000001", "PHENOTYPE"),
         ("REACT:R-HSA-1", "PATHWAY"), ("kegg:hsa1", "PATHWAY"), ("UBERON:1", "ANATOMY"), ("cl:1", "ANATOMY"),
         ("UMLS:C1", None), ("10", None), ("", None), ("X:1", None),

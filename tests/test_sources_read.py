@@ -1,5 +1,6 @@
 """Each reader gives what its format says, whatever the file's age, and names what it cannot read."""
 
+import csv
 import gzip
 import re
 import zipfile
@@ -10,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openbiolink.errors import InputError
-from openbiolink.sources.layout import find_layout
-from openbiolink.sources.obo import find_cycles, read_obo
+from openbiolink.sources.declarations import Source
+from openbiolink.sources.layout import SNIFFED_LINES, find_layout
+from openbiolink.sources.obo import find_cycles, parse_name, read_obo
 from openbiolink.sources.pgdump import iter_copy_rows
-from openbiolink.sources.read import lines_where, load_source, table_name
-from openbiolink.tables import open_database
+from openbiolink.sources.read import lines_where, load_source, recognise_layout, table_name
+from openbiolink.tables import first_lines, open_database
 from oracles.graph import Identifiers, read_copy, read_terms
 from source_files import edition, gaf_row, ontologies, write, write_gaf, write_id_mapping, write_obo
 
@@ -31,17 +33,29 @@ def connection():
         yield connection
 
 
-def load(connection, name, path, tables):
+def load(connection, name, path, tables, source=None):
     """Rows (as dictionaries) of the wanted columns of each table of a source, its layout, and the notes."""
     notes: list[str] = []
     needed = {table: frozenset(columns) for table, columns in tables.items()}
-    loaded = load_source(connection, name, path, CATALOGUE.sources[name], needed=needed, note=notes.append)
+    loaded = load_source(connection, name, path, source or CATALOGUE.sources[name], needed=needed, note=notes.append)
     rows = {}
     for table in tables:
         cursor = connection.execute(f"SELECT * FROM {table_name(name, table)}")
         columns = [column[0] for column in cursor.description]
         rows[table] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
     return rows, loaded, notes
+
+
+def find(path, name, source=None):
+    """The layout of a source's file."""
+    lines = first_lines(path, nothing, limit=SNIFFED_LINES)
+    return find_layout(lines, name=name, source=source or CATALOGUE.sources[name], place=str(path))
+
+
+def declare(*layouts):
+    """A source of delimited text with these layouts."""
+    facts = {"title": "Made-up claims", "gives": ["edge"], "homepage": "https://example.org", "licence": "CC0"}
+    return Source.model_validate({**facts, "format": "delimited", "files": ["*"], "layout": list(layouts)})
 
 
 # ------------------------------------------------------------------------------------------- layouts of every age
@@ -190,7 +204,7 @@ def test_the_wrong_file_is_refused_and_the_nearest_layout_named(tmp_path, name, 
     path.write_text(content, encoding="utf-8")
     source = CATALOGUE.sources[name]
     with pytest.raises(InputError) as caught:
-        find_layout(path, name, source, nothing)
+        find(path, name)
     message = str(caught.value)
     assert "\n" not in message
     assert message.startswith(f"{path}: fits no known layout of {name} ({source.title}); the nearest, ")
@@ -199,18 +213,73 @@ def test_the_wrong_file_is_refused_and_the_nearest_layout_named(tmp_path, name, 
     assert "found" in message
 
 
-def test_a_header_without_a_needed_column_names_it(tmp_path):
-    path = write(tmp_path / "f", ["protein1 protein2 score", "9606.A 9606.B 900"])
-    with pytest.raises(
-        InputError, match=r"nearest, 'links', expects a column 'combined_score'; found 'protein1 protein2"
-    ):
-        find_layout(path, "string.links", CATALOGUE.sources["string.links"], nothing)
+@pytest.mark.parametrize(
+    ("name", "lines", "named"),
+    [
+        (
+            "string.links",
+            ["protein1 protein2 score", "9606.A 9606.B 900"],
+            (
+                "the nearest, 'links', expects a column 'combined_score' ('score' may be its new name); "
+                "found 3 columns: 'protein1', 'protein2', 'score'; "
+            ),
+        ),
+        (
+            "string.links",
+            ["protein_1 protein_2 weight", "9606.A 9606.B 900"],
+            (
+                "expects columns 'protein1' ('protein_1' may be its new name), 'protein2' ('protein_2' may be its new "
+                "name), 'combined_score'; found 3 columns"
+            ),
+        ),
+        (
+            "string.links",
+            ["protein weight combined_score", "9606.A 9606.B 900"],
+            "expects columns 'protein1' ('protein' may be its new name), 'protein2'; found 3 columns",
+        ),
+        ("string.entrez", ["# only", "# comments"], "expects 3 columns without a header (taxid like "),
+        ("string.links", ["# no cells"], "expects columns 'protein1', 'protein2', 'combined_score'; found "),
+        (
+            "hpo.disease_phenotype",
+            ["#x", "disease_ids;name;qualifier;hpo_term;ref;evidence;aspect".replace(";", "\t"), "x"],
+            "the nearest, 'hpoa, plain header (from 2021)', expects columns 'database_id', ",
+        ),
+        (
+            "hpo.disease_phenotype",
+            ["#x", "#DatabaseID DiseaseName Qualifier HPO Evidence Aspect Biocuration".replace(" ", "\t"), "x"],
+            (
+                "the nearest, 'hpoa, header in a comment (to 2021)', expects a column 'HPO_ID' ('HPO' may be its new "
+                "name); found 7 columns: 'DatabaseID', 'DiseaseName', 'Qualifier', 'HPO', 'Evidence', 'Aspect', "
+            ),
+        ),
+        (
+            "sider.side_effects",
+            ["CID100000099;CID000000099;C1;PT;C1".replace(";", "\t")],
+            (
+                "the nearest, '6 columns', expects 6 columns without a header (stitch_flat like CID[1m]\\d{8}, "
+                "stitch_stereo like CID[0s]\\d{8}); found 5 columns: 'CID100000099', 'CID000000099', 'C1', 'PT', 'C1'; "
+            ),
+        ),
+        (
+            "sider.side_effects",
+            [*["CID100000099;CID000000099;C1;PT;C1;x".replace(";", "\t")] * 3, "CIDx\tCID000000099\tC1\tPT\tC1\ty"],
+            "6 columns without a header, stitch_flat like CID[1m]\\d{8} and not 'CIDx'; found 6 columns: 'CIDx', ",
+        ),
+    ],
+)
+def test_a_misfit_is_described_by_what_is_expected_and_what_is_there(tmp_path, name, lines, named):
+    path = write(tmp_path / "f", lines)
+    with pytest.raises(InputError) as caught:
+        find(path, name)
+    assert named in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 900
 
 
 def test_a_column_that_stands_twice_is_not_guessed_at(tmp_path):
     path = write(tmp_path / "f", ["protein1 protein2 combined_score combined_score", "9606.A 9606.B 900 800"])
     with pytest.raises(InputError, match=r"no known layout of string\.links"):
-        find_layout(path, "string.links", CATALOGUE.sources["string.links"], nothing)
+        find(path, "string.links")
 
 
 @pytest.mark.parametrize("name", list(CATALOGUE.sources))
@@ -233,6 +302,213 @@ def test_a_binary_or_damaged_file_is_refused(connection, tmp_path, name, raw):
     with pytest.raises(InputError, match="binary") as caught:
         load(connection, name, path, {table: ["go_id"] for table in tables})
     assert "\n" not in str(caught.value)
+
+
+PAGES = [
+    (PAGE, "a web page"),
+    (PAGE.replace("Moved", "Just a moment..."), "a web page that keeps robots out"),
+    ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "a Git-LFS pointer"),
+]
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE.sources))
+@pytest.mark.parametrize(("content", "words"), PAGES, ids=["page", "CAPTCHA", "pointer"])
+@pytest.mark.parametrize(
+    "change", [bytes, gzip.compress, b"\xef\xbb\xbf".__add__, lambda raw: b"\xff".join([raw, raw])]
+)
+def test_what_stands_in_the_place_of_a_file_is_named(connection, tmp_path, name, content, words, change):
+    path = tmp_path / "file.gz"
+    path.write_bytes(change(content.encode()))
+    source = CATALOGUE.sources[name]
+    tables = {"obo": ["is_a"], "pgdump": ["identifier"]}.get(source.format, ["rows"])
+    with pytest.raises(InputError) as caught:
+        load(connection, name, path, {table: ["go_id"] for table in tables})
+    assert str(caught.value).startswith(f"{path}: is {words}")
+    assert f", not {source.title}; fetch the file again" in str(caught.value)
+
+
+# ------------------------------------------------------------------------------------- quoted cells, headers below
+
+GENCC = declare(
+    {
+        "name": "submissions",
+        "quoted": True,
+        "named": {"gene": "gene_curie", "disease": "disease_curie", "notes": "submitted_as_notes"},
+        "patterns": {"gene": r"HGNC:\d+"},
+    }
+)
+NOTES = ['said "x",\twith tabs\nand\r\nlines', "", '"', "  between blanks ", "#1", 'ends with "quotes"']
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+@pytest.mark.parametrize("separator", ["\t", ","])
+def test_quoted_cells_are_read_whole(connection, tmp_path, quoting, separator):
+    source = declare({**GENCC.layouts[0].model_dump(), "separator": [separator]})
+    rows = [["id", "gene_curie", "submitted_as_notes", "disease_curie"]]
+    rows += [[f"a\n{number}", f"HGNC:{number}", notes, "MONDO:0000001"] for number, notes in enumerate(NOTES)]
+    with (tmp_path / "f").open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, delimiter=separator, quoting=quoting).writerows(rows)
+    found, loaded, notes = load(connection, "gencc", tmp_path / "f", {"rows": ["gene", "notes"]}, source)
+    assert [row["notes"] for row in found["rows"]] == [text.strip(" ") for text in NOTES]
+    assert [row["gene"] for row in found["rows"]] == [f"HGNC:{number}" for number in range(len(NOTES))]
+    assert notes == []
+    assert loaded.found.header == tuple(rows[0])
+    places = lines_where(tmp_path / "f", loaded.found, "notes", fails=lambda cell: cell in {"", '"'}, limit=5)
+    assert places == [6, 8]  # the header, a row of four lines, then rows of two
+
+
+def test_an_open_quote_is_named_where_its_row_begins(connection, tmp_path):
+    lines = [
+        '"gene_curie"\t"disease_curie"\t"submitted_as_notes"',
+        '"HGNC:1"\t"MONDO:1"\t"a',
+        'b"',
+        '"HGNC:2"\t"x\t"y"',
+    ]
+    with pytest.raises(InputError, match=r"f, line 4: quotation marks"):
+        load(connection, "gencc", write(tmp_path / "f", lines), {"rows": ["gene"]}, GENCC)
+    with pytest.raises(InputError, match=r"f, line 4 \(2 cells\): expected 3 cells separated by tabs"):
+        load(connection, "gencc", write(tmp_path / "f", [*lines[:3], '"HGNC:2"\t"x"']), {"rows": ["gene"]}, GENCC)
+
+
+def test_a_first_block_may_end_within_quotes(tmp_path):
+    lines = ["gene_curie\tdisease_curie\tsubmitted_as_notes", "HGNC:1\tMONDO:1\tx", 'HGNC:2\tMONDO:2\t"cut']
+    assert find(write(tmp_path / "f", lines), "gencc", GENCC).skip == 1
+    lines[0] = lines[0].replace("notes", '"notes')
+    with pytest.raises(
+        InputError, match=r"'submissions', expects a column 'submitted_as_notes' \('submitted_as_\"notes'"
+    ):
+        find(write(tmp_path / "f", lines), "gencc", GENCC)
+
+
+CLINGEN = declare(
+    {
+        "name": "validity",
+        "quoted": True,
+        "separator": [","],
+        "comment": "+++",
+        "header": "below",
+        "named": {"gene": "GENE ID (HGNC)", "disease": "DISEASE ID (MONDO)", "grade": "CLASSIFICATION"},
+    }
+)
+RULE, BANNER = ["+++++", "++++++++", "+++++++", "++++++"], ["CLINGEN GENE VALIDITY", "", "", ""]
+HEADER = ["GENE SYMBOL", "GENE ID (HGNC)", "DISEASE ID (MONDO)", "CLASSIFICATION"]
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+@pytest.mark.parametrize(
+    "banner", [[], [BANNER], [BANNER, ['FILE "X", CREATED:\n2026', "", "", ""], RULE], [["one cell"], []]]
+)
+def test_a_header_below_a_banner_is_found(connection, tmp_path, quoting, banner):
+    rows = [
+        *banner,
+        HEADER,
+        RULE,
+        ["A", "HGNC:5", "MONDO:0000001", "Definitive"],
+        ["B", "HGNC:6", "MONDO:0000002", "Disputed"],
+    ]
+    with (tmp_path / "f").open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, quoting=quoting).writerows(rows)
+    found, loaded, notes = load(connection, "clingen", tmp_path / "f", {"rows": ["gene", "grade"]}, CLINGEN)
+    assert found["rows"] == [{"gene": "HGNC:5", "grade": "Definitive"}, {"gene": "HGNC:6", "grade": "Disputed"}]
+    assert loaded.layout == "validity"
+    above = sum(1 + sum(cell.count("\n") for cell in row) for row in banner)
+    expected = [f"{above} lines above the header were skipped"] if above else []
+    expected += ["1 lines that begin with '+++' were skipped as comments"]
+    assert notes == [f"{tmp_path / 'f'}: {note}" for note in expected]
+
+
+def test_a_header_is_looked_for_in_fifty_lines(tmp_path):
+    source = declare({"name": "below", "header": "below", "named": {"a": "a", "b": "b"}})
+    assert find(write(tmp_path / "f", [*["x"] * 49, "b\ta", "1\t2"]), "x", source).skip == 50
+    with pytest.raises(InputError, match=r"'below', expects columns 'a', 'b'; found 1 column: 'x'"):
+        find(write(tmp_path / "f", [*["x"] * 50, "b\ta", "1\t2"]), "x", source)
+    with pytest.raises(
+        InputError, match=r"expects a column 'a' \('A_x' may be its new name\); found 2 columns: 'b', 'A_x'"
+    ):
+        find(write(tmp_path / "f", [*["x"] * 20, "b\tA_x", "1\t2"]), "x", source)
+    found = find(write(tmp_path / "f", ["a\tb", "b\ta", "1\t2"]), "x", source)
+    assert (found.skip, found.columns) == (1, ("a", "b"))
+
+
+def test_cells_below_a_header_keep_to_their_patterns(tmp_path):
+    source = declare({"name": "new", "named": {"gene": "Gene", "term": "Term"}, "patterns": {"term": r"HP:\d+"}})
+    lines = ["Gene\tTerm", "1\t HP:1"]
+    assert find(write(tmp_path / "f", [*lines, lines[0], '2\t"HP:2"', "ragged"]), "x", source).columns == (
+        "gene",
+        "term",
+    )
+    with pytest.raises(
+        InputError, match=r"'new', expects text like HP:\\d\+ in column 'Term', not 'tall'; found 2 columns: 'Gene',"
+    ):
+        find(write(tmp_path / "f", [*lines, "1\ttall"]), "x", source)
+
+
+def test_an_empty_last_column_is_a_column(connection, tmp_path):
+    path = write(tmp_path / "f", ["chemical\tprotein\tcombined_score\t", "CIDs1\t9606.A\t900\t"])
+    rows, _, _ = load(connection, "stitch.links", path, {"rows": ["chemical", "combined_score"]})
+    assert rows["rows"] == [{"chemical": "CIDs1", "combined_score": "900"}]
+
+
+REPEATED = [  # a layout, and the header as it stands in the file
+    ({}, "Gene\tScore\tNote"),
+    ({"comment": "#"}, "Gene\tScore\tNote"),
+    ({"comment": "#", "header": "comment"}, "#Gene\tScore\tNote"),
+    ({"quoted": True}, '"Gene"\t"Score"\t"Note\n"'),
+    ({"header": "below"}, "Gene\tScore\tNote"),
+    ({"separator": [","]}, '"Gene","Score","Note"'),
+]
+
+
+@pytest.mark.parametrize("keep", [["gene", "score"], ["score"]])
+@pytest.mark.parametrize(("layout", "header"), REPEATED)
+def test_a_header_in_the_middle_is_no_row(connection, tmp_path, layout, header, keep):
+    source = declare({"name": "x", "named": {"gene": "Gene", "score": "Score"}} | layout)
+    rows = [line.replace("\t", source.layouts[0].separator[0]) for line in ("1\t5\tx", "2\tbad\ty", "3\t7\tScore")]
+    mark = "" if "comment" in layout.get("header", "") or layout.get("quoted") else "\ufeff"
+    path = write(tmp_path / "f", [header, rows[0], header, f"{mark}{header}", *rows[1:]])
+    found, loaded, notes = load(connection, "x", path, {"rows": keep}, source)
+    assert [row["score"] for row in found["rows"]] == ["5", "bad", "7"]
+    assert [note.split(": ")[1][:26] for note in notes] == (
+        ["2 lines that begin with '#'"[:26]]
+        if "comment" in layout.get("header", "")
+        else ["the header stands 2 more t"]
+    )
+    height = header.count("\n") + 1
+    assert lines_where(path, loaded.found, "score", fails=lambda cell: not cell.isdigit(), limit=3) == [2 + 3 * height]
+
+
+# -------------------------------------------------------------------------------------------------- first lines only
+
+BEGINNINGS = [
+    ("go.annotations", ["!gaf-version: 2.2", "!x", gaf_row("A", "GO:9900001")], "gaf 2.2"),
+    ("go.ontology", ["format-version: 1.2"], "obo 1.2"),
+    ("drugcentral.dump", ["--", "-- PostgreSQL database dump", "--"], "plain-text dump"),
+    ("ctd.gene_pathway", ["# x", "A\t1\tx\tKEGG:hsa1"], "4 columns"),
+]
+
+
+def test_a_layout_is_told_by_first_lines_alone():
+    sources = {name: source for name, source in CATALOGUE.sources.items() if source.format == "pgdump"}
+    for name, lines, layout in BEGINNINGS:
+        source = CATALOGUE.sources[next(iter(sources)) if name == "drugcentral.dump" else name]
+        found = recognise_layout(lines, name=name, source=source, place="https://example.org/x")
+        assert (found if isinstance(found, str) else found.layout.name) == layout
+        for wrong in (["x", "y"], [], [" "]):
+            with pytest.raises(InputError, match=r"^https://example\.org/x[:,]") as caught:
+                recognise_layout(wrong, name=name, source=source, place="https://example.org/x")
+            assert source.title in str(caught.value)
+
+
+def test_the_first_lines_of_a_source_are_remembered(connection, tmp_path):
+    lines = ["#version: 2026-01-01", "ncbi_gene_id\tgene_symbol\thpo_id\thpo_name", *["1\tA\tHP:0000001\tx"] * 300]
+    source = declare({**CATALOGUE.sources["hpo.gene_phenotype"].layouts[0].model_dump(), "comment": "#"})
+    for end in ("\n", "\r\n"):
+        path = write(tmp_path / "f", lines, end=end)
+        _, loaded, _ = load(connection, "x", path, {"rows": ["gene_id"]}, source)
+        assert loaded.first_lines == tuple(lines[:200])
+    path = write_obo(tmp_path / "x.obo", {"GO:9900001": []})
+    _, loaded, _ = load(connection, "go.ontology", path, {"is_a": ["id"]})
+    assert loaded.first_lines == tuple(path.read_text().splitlines())
 
 
 # ------------------------------------------------------------------------------------------------------------ GAF
@@ -275,6 +551,7 @@ is_a: nothing
 [Term]
 id: GO:9900001
 name: a "quoted { name
+namespace: made_up ! x
 alt_id: GO:9900090 ! merged
 is_anonymous: true
 xref: UMLS:C9900001 "a description"
@@ -323,6 +600,34 @@ def test_tags_are_matched_whole_and_by_stanza(tmp_path):
             "GO:9900001": "GO:9900001", "GO:9900090": "GO:9900001", "GO:9900002": "GO:9900002", "GO:9900003": "",
             "GO:9900004": "", "GO:9900091": "",
         }  # fmt: skip
+        assert ontology.name == [("GO:9900001", 'a "quoted { name', "made_up")]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("plain", "plain"),
+        ("  around  ", "around"),
+        ("with ! a comment ! and more", "with"),
+        ("wow! such a name", "wow! such a name"),
+        (r"kept \! here", "kept ! here"),
+        ('qualified {xref="a", note="b \\" ! } c"} ! comment', "qualified"),
+        ("qualified {source=PMID:1}", "qualified"),
+        ("set {a, b} of letters", "set {a, b} of letters"),
+        ("ends in {braces}", "ends in {braces}"),
+        (r"2\,3\:4-\{x\=1\} \(R\) \[S\] \"q\" \\ back", r'2,3:4-{x=1} (R) [S] "q" \ back'),
+        (r"two\nlines\tand\Wa blank", "two lines and a blank"),
+        ("", ""),
+        (' {x="y"}', ""),
+    ],
+)
+def test_a_name_is_what_its_tag_says(connection, tmp_path, text, name):
+    assert parse_name(text) == name
+    stanza = ["is_obsolete: true", f"name: {text}"]
+    lines = ["format-version: 1.2", "[Term]", "id: GO:9900001", f"name: {text}", "namespace: x", "[Term]"]
+    path = write(tmp_path / "x.obo", [*lines, "id: GO:9900002", *stanza, "[Typedef]", "id: part_of", f"name: {text}"])
+    rows, _, _ = load(connection, "go.ontology", path, {"name": ["id", "name", "namespace"]})
+    assert rows["name"] == ([{"id": "GO:9900001", "name": name, "namespace": "x"}] if name else [])
 
 
 @given(terms=ontologies("GO"))
@@ -447,7 +752,7 @@ def test_lines_with_a_wrong_cell_are_found_by_number(tmp_path):
         "A\tbad\tx\ty",
     ]
     path = write(tmp_path / "f", lines)
-    found = find_layout(path, name, CATALOGUE.sources[name], nothing)
+    found = find(path, name)
     assert lines_where(path, found, "gene_id", fails=lambda cell: cell == "bad", limit=3) == [5, 7]
     assert lines_where(path, found, "gene_id", fails=lambda cell: cell == "bad", limit=1) == [5]
 

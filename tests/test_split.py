@@ -639,6 +639,23 @@ def test_the_direction_is_that_of_the_manifest_beside_the_edges(tmp_path):
             split(tmp_path, rows)
 
 
+def test_the_terms_of_the_graph_are_carried_over(tmp_path):
+    rows = [("NA", "r", "NCBIGENE:1", "", "A")]
+    found = split(tmp_path, rows)
+    assert "The terms are unknown" in found.files["LICENSE.txt"].read_text(encoding="utf-8")
+    assert found.manifest["licence"] is None
+    (tmp_path / "LICENSE.txt").write_bytes(b"terms of \xff mine\r\n")
+    terms = {"terms": {"T": {"url": "https://example.org/terms"}}, "sources": {}}
+    for kind, expected in (("openbiolink-graph/1", terms), ("another", None)):
+        manifest = {"format": kind, "licence": terms}
+        (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        found = split(tmp_path, rows)
+        assert found.files["LICENSE.txt"].read_bytes() == b"terms of \xff mine\r\n"
+        assert found.manifest["licence"] == expected
+        description = json.loads(found.files["croissant.json"].read_text(encoding="utf-8"))
+        assert description["license"] == (["https://example.org/terms"] if expected else ["LICENSE.txt"])
+
+
 def test_an_existing_split_is_replaced_only_when_told(tmp_path):
     rows = [("NA", "r", "NCBIGENE:1", "", "A")]
     old = contents(split(tmp_path, rows).folder)
@@ -653,7 +670,7 @@ def test_an_existing_split_is_replaced_only_when_told(tmp_path):
     assert contents(tmp_path / "out") == old | {"notes.txt": b"mine"}
 
 
-@pytest.mark.parametrize("step", ["make_negatives", "drop_unseen", "write_parts", "write_manifest"])
+@pytest.mark.parametrize("step", ["make_negatives", "drop_unseen", "write_parts", "write_terms", "write_manifest"])
 def test_what_fails_half_way_leaves_the_old_split_whole(tmp_path, monkeypatch, step):
     rows = [("NA", "r", "NCBIGENE:1", "", "A")]
     old = contents(split(tmp_path, rows).folder)
@@ -677,7 +694,7 @@ def test_a_graph_without_edges_is_refused(tmp_path):
 def test_a_graph_of_one_loop_gives_empty_parts(tmp_path):
     notes = []
     found = split(tmp_path, [("NCBIGENE:1", "IS_A", "NCBIGENE:1", "", "A")], notes=notes)
-    filled = {name for name, entry in found.manifest["outputs"].items() if entry["rows"]}
+    filled = {name for name, entry in found.manifest["outputs"].items() if entry.get("rows")}
     assert filled == {"removed_edges.tsv"}
     assert {f"the {part} set is empty" for part in ("train", "validation", "test")} <= set(notes)
 

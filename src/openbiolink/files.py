@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 import zipfile
@@ -24,6 +25,9 @@ CHUNK = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
 UTF8_BOM = b"\xef\xbb\xbf"
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+WEB_PAGE = re.compile(rb"<(!doctype\s+html|html|head|body|title|script|meta)\b")
+CAPTCHA = re.compile(rb"captcha|cloudflare|turnstile|are you a robot|not a robot|are (a )?human|just a moment")
 
 
 def sha256_of(path: Path) -> str:
@@ -44,6 +48,25 @@ def check_file(path: Path) -> None:
         raise InputError(f"{path}: no such file; check the path")
     if not path.is_file():
         raise InputError(f"{path}: is a pipe or a device, expected a file; write its content to a file first")
+
+
+def not_data(first_bytes: bytes) -> str | None:
+    """What the beginning of a file shows it to be instead of data, in words; None where nothing is wrong with it.
+
+    Servers answer with web pages where they should send files, and repositories keep pointers in the place of
+    large files. No format that is read here begins like any of these. Packed data are not looked into.
+
+    >>> not_data(b"<!DOCTYPE html><html><title>Just a moment...</title>")
+    'a web page that keeps robots out (CAPTCHA)'
+    >>> not_data(b"protein1 protein2 combined_score") is None
+    True
+    """
+    text = first_bytes.removeprefix(UTF8_BOM).lstrip().lower()
+    if text.startswith(LFS_POINTER):
+        return "a Git-LFS pointer"
+    if WEB_PAGE.match(text) or (text.startswith((b"<!--", b"<?xml")) and b"<html" in text):
+        return "a web page that keeps robots out (CAPTCHA)" if CAPTCHA.search(text) else "a web page"
+    return "an XML document" if text.startswith(b"<?xml") else None
 
 
 def iter_unpacked(path: Path, note: Note) -> Iterator[bytes]:
@@ -117,8 +140,8 @@ def unpack(path: Path, folder: Path, note: Note) -> Path:
     return Path(name)
 
 
-def iter_lines(path: Path, note: Note) -> Iterator[str]:
-    """The lines of a plain, gzip or zip text file, without line ends and byte-order mark.
+def iter_lines(path: Path, note: Note, *, ends: bool = False) -> Iterator[str]:
+    """The lines of a plain, gzip or zip text file, without byte-order mark, with their line ends only if `ends`.
 
     LF, CR LF and a missing last line end are all understood; nothing else ends a line.
 
@@ -131,15 +154,15 @@ def iter_lines(path: Path, note: Note) -> Iterator[str]:
         rest = lines.pop()
         for line in lines:
             number += 1
-            yield _decode(line, path, number)
+            yield _decode(line + b"\n" if ends else line.removesuffix(b"\r"), path, number)
     if rest:
-        yield _decode(rest, path, number + 1)
+        yield _decode(rest if ends else rest.removesuffix(b"\r"), path, number + 1)
 
 
 def _decode(line: bytes, path: Path, number: int) -> str:
     line = line.removeprefix(UTF8_BOM) if number == 1 else line
     try:
-        return line.removesuffix(b"\r").decode("utf-8")
+        return line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}, line {number}: byte {error.object[error.start]:#04x} is not UTF-8; convert the file to UTF-8"

@@ -1,11 +1,13 @@
 """Delimited text in and out of DuckDB, every cell as text, every row kept or named.
 
 The reader is DuckDB's, with everything that guesses switched off: no quotes, no comments inside a
-line, no types, no missing values. `NA`, `1E5`, `007` and `"` stay what they are.
+line, no types, no missing values. `NA`, `1E5`, `007` and `"` stay what they are. Files whose cells are
+quoted (RFC 4180) are taken apart by Python's `csv`, which holds to the quotes strictly.
 """
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import tempfile
@@ -15,18 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
+import numpy as np
 
 from openbiolink.errors import InputError, OpenBioLinkError
 from openbiolink.files import CHUNK, iter_lines, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from openbiolink.files import Note
 
 NEVER_A_CELL = "\n"  # stands for "missing": no cell holds a line end, so no text does
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"  # a decimal number; engines take more, such as 1_000
 MAX_LINE = 1 << 24
+BATCH = 10_000  # rows that are handed over at once
 SHOWN = 3
 
 
@@ -86,6 +90,7 @@ def read_delimited(
     columns: Sequence[str],
     note: Note,
     separator: str = "\t",
+    quoted: bool = False,
     skip: int = 0,
     comment: str | None = None,
     whole_rows_are_data: bool = False,
@@ -103,6 +108,7 @@ def read_delimited(
         columns: a name for each column of the file, in order.
         note: called with one line for everything that was skipped.
         separator: one character.
+        quoted: whether cells may stand in quotation marks, as `iter_quoted_rows` takes them.
         skip: number of leading lines that are not data.
         comment: what a comment line begins with, if there are any.
         whole_rows_are_data: whether a line that begins so and has the right number of cells is a row, since
@@ -110,9 +116,15 @@ def read_delimited(
         keep: the columns to keep, all by default.
 
     Raises:
-        InputError: a row has too many or too few cells, or is not UTF-8; the message names the file
-            and the first bad lines.
+        InputError: a row has too many or too few cells, quotation marks without a partner, or is not UTF-8;
+            the message names the file and the first bad lines.
     """
+    if quoted:
+        rows = _iter_whole_rows(path, len(columns), separator=separator, skip=skip, comment=comment, note=note)
+        places = [columns.index(column) for column in keep or columns]
+        create_text_table(connection, table, [columns[place] for place in places])
+        insert_rows(connection, table, (tuple(cells[place] for place in places) for cells in rows))
+        return
     folder = Path(connection.execute("SELECT current_setting('temp_directory')").fetchall()[0][0]).parent
     keep = list(keep or columns)
     drops = comment is not None and not whole_rows_are_data
@@ -201,17 +213,20 @@ def _refuse_rejects(
             bad.append((number, kinds[number], text))
     if comments:
         note(f"{path}: {comments} lines that begin with {comment!r} were skipped as comments")
-    if not bad:
-        return
     described = []
     for line, kind, text in bad[:SHOWN]:
         cells = text.count(separator) + 1
         fault = f"{cells} cells" if kind in {"MISSING COLUMNS", "TOO MANY COLUMNS"} else kind.lower()
         described.append(f"line {line} ({fault})")
-    more = f" and {len(bad) - SHOWN} more lines" if len(bad) > SHOWN else ""
+    if bad:
+        raise _ragged(path, described, len(bad), width=len(columns), separator=separator)
+
+
+def _ragged(path: Path, described: Sequence[str], lines: int, *, width: int, separator: str) -> InputError:
+    more = f" and {lines - SHOWN} more lines" if lines > SHOWN else ""
     name = {"\t": "tabs", " ": "blanks", ",": "commas", "|": "bars"}.get(separator, repr(separator))
-    raise InputError(
-        f"{path}, {', '.join(described)}{more}: expected {len(columns)} cells separated by {name} in UTF-8; "
+    return InputError(
+        f"{path}, {', '.join(described)}{more}: expected {width} cells separated by {name} in UTF-8; "
         "mend or remove these lines"
     )
 
@@ -228,24 +243,138 @@ def _tell_comments(
         note(f"{path}: {rows} whole rows begin with {comment!r} and are read as rows, not as comments")
 
 
+def iter_rows(
+    lines: Iterable[str], *, separator: str, quoted: bool = False, comment: str | None = None, skip: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    r"""The cells of each row with the number of its first line; blank lines and comments are left out.
+
+    Unlike `read_delimited` this counts no cells; it is for looking at a few rows, and for messages.
+
+    Args:
+        lines: the lines without their ends.
+        separator: one character.
+        quoted: whether cells may stand in quotation marks.
+        comment: what a comment line begins with.
+        skip: number of leading lines that are not data.
+
+    Raises:
+        InputError: a quotation mark has no partner, or text follows it.
+
+    >>> list(iter_rows(["# x", 'a,"b', 'c"', "", "d,e"], separator=",", quoted=True, comment="#"))
+    [(2, ['a', 'b\nc']), (5, ['d', 'e'])]
+    """
+    if quoted:
+        ended = (line + "\n" for line in lines)
+        rows = iter_quoted_rows(ended, separator=separator, comment=comment, skip=skip, place="quoted text")
+        yield from ((number, cells) for number, cells in rows if cells and separator.join(cells).strip())
+        return
+    for number, line in enumerate(lines, start=1):
+        if number > skip and line.strip() and not (comment and line.startswith(comment)):
+            yield number, line.split(separator)
+
+
+def iter_quoted_rows(
+    lines: Iterable[str], *, separator: str, comment: str | None, skip: int, place: str
+) -> Iterator[tuple[int, list[str] | None]]:
+    """The rows of text whose cells may stand in quotation marks, each with the number of its first line.
+
+    As RFC 4180 has it, a cell in quotation marks may hold separators and line ends, and marks are doubled inside
+    it; a mark within a cell that does not begin with one is a letter. In the place of a comment there is None.
+
+    Args:
+        lines: the lines with their ends.
+        separator: one character.
+        comment: what a comment line begins with, an opening quotation mark aside.
+        skip: number of leading lines that are not data.
+        place: what messages call the text.
+
+    Raises:
+        InputError: a quotation mark has no partner, text follows it, or a cell is longer than `csv` takes.
+    """
+    marks = (comment, f'"{comment}') if comment else ()
+    start, begun, is_comment = 0, False, False
+
+    def fed() -> Iterator[str]:
+        nonlocal start, begun, is_comment
+        for number, line in enumerate(lines, start=1):
+            if number <= skip:
+                continue
+            if not begun:
+                start, begun, is_comment = number, True, line.startswith(marks)
+            yield "\n" if is_comment else line
+
+    try:
+        for cells in csv.reader(fed(), delimiter=separator, strict=True):
+            begun = False
+            yield start, None if is_comment else cells
+    except csv.Error as error:
+        raise InputError(
+            f"{place}, line {start}: quotation marks are not in pairs, or not around a whole cell ({error}); "
+            "those inside a quoted cell are doubled; mend this row"
+        ) from error
+
+
+def _iter_whole_rows(
+    path: Path, width: int, *, separator: str, comment: str | None, skip: int, note: Note
+) -> Iterator[list[str]]:
+    """The rows of a quoted file that have `width` cells; blank lines are skipped, any other row is an error."""
+    comments, ragged, described = 0, 0, []
+    lines = iter_lines(path, note, ends=True)
+    for number, cells in iter_quoted_rows(lines, separator=separator, comment=comment, skip=skip, place=str(path)):
+        if cells is None:
+            comments += 1
+        elif len(cells) == width:
+            yield cells
+        elif separator.join(cells).strip():
+            ragged += 1
+            described += [f"line {number} ({len(cells)} cells)"] if ragged <= SHOWN else []
+    if ragged:
+        raise _ragged(path, described, ragged, width=width, separator=separator)
+    if comments:
+        note(f"{path}: {comments} lines that begin with {comment!r} were skipped as comments")
+
+
+def create_text_table(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> None:
+    """Create or replace an empty table whose columns all hold text."""
+    declared = ", ".join(f'"{column}" VARCHAR' for column in columns)
+    connection.execute(f"CREATE OR REPLACE TABLE {table} ({declared})")
+
+
+def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[tuple[str, ...]]) -> None:
+    """Add rows of text to a table, some at a time."""
+    remaining = iter(rows)
+    while batch := list(islice(remaining, BATCH)):
+        columns = enumerate(zip(*batch, strict=True))
+        connection.register("batch", {f"column {place}": np.array(cells, dtype=object) for place, cells in columns})
+        connection.execute(f"INSERT INTO {table} SELECT * FROM batch")
+        connection.unregister("batch")
+
+
 def first_lines(path: Path, note: Note, *, limit: int) -> list[str]:
     """The first lines of a text file, at most `limit`, without line ends."""
     return list(islice(iter_lines(path, note), limit))
 
 
-def write_tsv(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> int:
-    """Write the rows of a query as tab-separated text: no header, no quotes, LF; returns their number.
+def write_tsv(connection: duckdb.DuckDBPyConnection, query: str, path: Path, *, separator: str = "\t") -> int:
+    """Write the rows of a query as delimited text: no header, no quotes, LF; returns their number.
+
+    Args:
+        connection: the database that the query asks.
+        query: its rows, in the order to write.
+        path: the file to write.
+        separator: one ASCII character.
 
     Raises:
-        InputError: a cell holds a tab or a line end, which such a file cannot hold.
+        InputError: a cell holds the separator or a line end, which such a file cannot hold.
     """
     copied = connection.execute(
-        f"COPY ({query}) TO {quote(str(path))} "
-        "(FORMAT csv, DELIMITER '\t', HEADER false, QUOTE '', ESCAPE '', NULL '', NEW_LINE '\\n')"
+        f"COPY ({query}) TO {quote(str(path))} (FORMAT csv, DELIMITER {quote(separator)}, "
+        "HEADER false, QUOTE '', ESCAPE '', NULL '', NEW_LINE '\\n')"
     ).fetchall()
     rows, columns = int(copied[0][0]), len(connection.execute(f"DESCRIBE {query}").fetchall())
-    if _count_bytes(path, b"\t\n\r") != [rows * (columns - 1), rows, 0]:
-        raise InputError(f"{path.name}: a cell holds a tab or a line end, which no table file can; mend the source")
+    if _count_bytes(path, f"{separator}\n\r".encode("ascii")) != [rows * (columns - 1), rows, 0]:
+        name = "tab" if separator == "\t" else repr(separator)
+        raise InputError(f"{path.name}: a cell holds a {name} or a line end, which no table file can; mend the source")
     return rows
 
 

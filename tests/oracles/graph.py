@@ -14,6 +14,8 @@ What it holds to, where the recipe leaves a choice:
 * An identifier is mapped to every target that its map holds; an ontology's alternative id stands for the term
   (of several terms the smallest), an obsolete one for the first term that replaces it.
 * A head or tail whose identifier has not the form of its kind counts as unmapped.
+* The date of an edge is the earliest of all rows that give it, kept or not; a node has the smallest of the names that
+  the first table with any gives it.
 """
 
 import gzip
@@ -22,6 +24,7 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cache
 from math import inf, isfinite
 from pathlib import Path
@@ -128,6 +131,7 @@ def read_named(path: Path, *names: str, separators: str = "\t", comment: str = "
 @dataclass
 class Term:
     identifier: str = ""
+    name: str = ""
     obsolete: bool = False
     alternatives: list[str] = field(default_factory=list)
     replaced_by: list[str] = field(default_factory=list)
@@ -156,6 +160,9 @@ def read_terms(path: Path, _stamp: float = 0) -> list[Term]:
         term = terms[-1]
         if tag == "id":
             term.identifier = words[0]
+        elif tag == "name" and not term.name:
+            plain = re.sub(r"\s*(?<!\\)\{[^{}]*\}$", "", re.split(r"(?<!\\)\s!\s", rest)[0].rstrip())
+            term.name = re.sub(r"\\(.)", r"\1", plain).strip()
         elif tag == "is_obsolete":
             term.obsolete = words[0] == "true"
         elif tag == "alt_id":
@@ -377,17 +384,39 @@ MAPS: dict[str, tuple[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
     "umls_to_hp": ("hpo.ontology", sign_concepts),
 }
 
+# --------------------------------------------------------------------------------------------- dates
+
+
+def calendar_date(parts: list[str]) -> str:
+    """Year, month and day as a date; empty where there is no such day. Month and day may be absent."""
+    if len(parts[0]) != 4 or any(len(part) > 2 for part in parts[1:]):
+        return ""
+    year, month, day = (int(part) for part in [*parts, "1", "1"][:3])
+    try:
+        date(year, month, day)
+    except ValueError:
+        return ""
+    return "-".join([parts[0], *(part.zfill(2) for part in parts[1:])])
+
+
+def earliest(cell: str, pattern: str = r"(\d{4})-(\d{2})-(\d{2})") -> str:
+    """The earliest date in a cell; empty where there is none."""
+    found = [calendar_date([part for part in match.groups() if part]) for match in re.finditer(pattern, cell, re.ASCII)]
+    return min(filter(None, found), default="")
+
+
 # --------------------------------------------------------------------------------------------- rules
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row as a rule sees it: a reason to drop it, or its two cells and its score."""
+    """One row as a rule sees it: a reason to drop it, or its two cells, its score and its date."""
 
     drop: str = ""
     head: str = ""
     tail: str = ""
     score: str = ""
+    date: str = ""
 
 
 @dataclass(frozen=True)
@@ -456,24 +485,27 @@ def read_go(path: Path) -> Iterator[Row]:
             database=row[0].strip() == "UniProtKB", taxon=row[12].split("|")[0].strip() == "taxon:9606"
         )
         drop = "negated" if negated else drop
-        yield Row(drop, row[1], row[4], row[6])
+        yield Row(drop, row[1], row[4], row[6], earliest(row[13], r"^(\d{4})(\d{2})(\d{2})$"))
 
 
 def read_gene_disease(path: Path) -> Iterator[Row]:
-    for gene, disease, score in read_named(path, "geneId", "diseaseId", "score"):
-        yield Row("", gene, disease, score)
+    years = ["YearInitial"] if "YearInitial" in read_lines(path)[0] else []
+    for gene, disease, score, *year in read_named(path, "geneId", "diseaseId", "score", *years):
+        yield Row("", gene, disease, score, earliest("".join(year), r"^(\d{4})(?:\.0)?$"))
 
 
-def read_annotations(path: Path) -> Iterator[tuple[str, str, str, str, str]]:
-    """Disease, qualifier, phenotype, evidence and aspect, of the releases before and since 2020."""
+def read_annotations(path: Path) -> Iterator[tuple[str, str, str, str, str, str]]:
+    """Disease, qualifier, phenotype, evidence, aspect and date, of the releases before and since 2020."""
     lines = read_lines(path)
     if any(re.match("#?database_?id\t", line, re.IGNORECASE) for line in lines):
         disease = "database_id" if any(line.startswith("database_id") for line in lines) else "DatabaseID"
-        yield from map(tuple, read_named(path, disease, "qualifier", "hpo_id", "evidence", "aspect", comment="#"))
+        yield from map(
+            tuple, read_named(path, disease, "qualifier", "hpo_id", "evidence", "aspect", "biocuration", comment="#")
+        )
         return
     for row in read_rows(path, comment="#"):
         aspect = row[11] if len(row) == 14 and row[11] in list("OPICMH") else row[10]
-        yield f"{row[0]}:{row[1]}", row[3], row[4], row[6], aspect
+        yield f"{row[0]}:{row[1]}", row[3], row[4], row[6], aspect, row[12]
 
 
 def is_not(qualifier: str) -> bool:
@@ -481,17 +513,15 @@ def is_not(qualifier: str) -> bool:
 
 
 def read_disease_phenotype(path: Path) -> Iterator[Row]:
-    for disease, qualifier, phenotype, evidence, aspect in read_annotations(path):
-        yield Row(
-            "negated" if is_not(qualifier) else first_failure(aspect=aspect in {"P", "O"}), disease, phenotype, evidence
-        )
+    for disease, qualifier, phenotype, evidence, aspect, curation in read_annotations(path):
+        drop = "negated" if is_not(qualifier) else first_failure(aspect=aspect in {"P", "O"})
+        yield Row(drop, disease, phenotype, evidence, earliest(curation))
 
 
 def read_no_disease_phenotype(path: Path) -> Iterator[Row]:
-    for disease, qualifier, phenotype, evidence, aspect in read_annotations(path):
-        yield Row(
-            first_failure(not_negated=is_not(qualifier), aspect=aspect in {"P", "O"}), disease, phenotype, evidence
-        )
+    for disease, qualifier, phenotype, evidence, aspect, curation in read_annotations(path):
+        drop = first_failure(not_negated=is_not(qualifier), aspect=aspect in {"P", "O"})
+        yield Row(drop, disease, phenotype, evidence, earliest(curation))
 
 
 def read_gene_phenotype(path: Path) -> Iterator[Row]:
@@ -661,6 +691,76 @@ RULES: dict[str, Rule] = {
     "PART_OF.UBERON": tree("part_of", "uberon.ontology", "UBERON", "anatomy", "UBERON:", "CL:"),
 }  # fmt: skip
 
+# --------------------------------------------------------------------------------------------- names
+
+
+def names_of_terms(path: Path) -> Iterator[tuple[str, str]]:
+    for term in terms_of(path):
+        if not term.obsolete:
+            yield curie(term.identifier), term.name
+
+
+def names_in(kind: str, *columns: str) -> Callable[[Path], Iterator[tuple[str, str]]]:
+    def names(path: Path) -> Iterator[tuple[str, str]]:
+        for cell, name in read_named(path, *columns):
+            yield ENDS[kind].first(cell), name
+
+    return names
+
+
+def names_of_phenotype_genes(path: Path) -> Iterator[tuple[str, str]]:
+    if read_text(path).startswith("ncbi_gene_id"):
+        yield from names_in("gene", "ncbi_gene_id", "gene_symbol")(path)
+        return
+    for row in read_rows(path, comment="#"):
+        yield curie(row[0], "NCBIGENE"), row[1]
+
+
+def names_of_accessions(path: Path) -> Iterator[tuple[str, str]]:
+    for row in read_rows(path, comment="!"):
+        if row[0].strip() == "UniProtKB" and row[12].split("|")[0].strip() == "taxon:9606":
+            yield curie(row[1], "UNIPROT"), row[2]
+
+
+def names_of_pathways(path: Path) -> Iterator[tuple[str, str]]:
+    for row in read_rows(path, comment="#"):
+        yield pathway(row[3]), row[2]
+
+
+def names_of_pathway_genes(path: Path) -> Iterator[tuple[str, str]]:
+    for row in read_rows(path, comment="#"):
+        yield curie(row[1], "NCBIGENE"), row[0]
+
+
+# Node type, source, map of the ids if any, and where the names stand; the first with a name for a node gives it.
+NAMES: list[tuple[str, str, str, Callable[[Path], Iterator[tuple[str, str]]]]] = [
+    ("GENE", "hpo.gene_phenotype", "", names_of_phenotype_genes),
+    ("GENE", "disgenet.gene_disease", "", names_in("gene", "geneId", "geneSymbol")),
+    ("GENE", "ctd.gene_pathway", "", names_of_pathway_genes),
+    ("GENE", "go.annotations", "uniprot_to_gene", names_of_accessions),
+    ("DIS", "do.ontology", "", names_of_terms),
+    ("PATHWAY", "ctd.gene_pathway", "", names_of_pathways),
+    ("GO", "go.ontology", "", names_of_terms),
+    ("PHENOTYPE", "hpo.ontology", "", names_of_terms),
+    ("ANATOMY", "uberon.ontology", "", names_of_terms),
+]
+
+
+def name_nodes(identifiers: Identifiers, nodes: Mapping[str, str], used: set[str]) -> dict[str, str]:
+    """The name of each node (id → type) that a source in use has one for."""
+    names: dict[str, str] = {}
+    for kind, source, via, pairs in NAMES:
+        if source not in used or (via and MAPS[via][0] not in used):
+            continue
+        found: dict[str, set[str]] = defaultdict(set)
+        for identifier, name in pairs(identifiers.paths[source]):
+            for node in identifiers.map(via).get(identifier, ()) if via else [identifier]:
+                if bare(name) and nodes.get(node) == kind:
+                    found[node].add(bare(name))
+        names = {node: min(texts) for node, texts in found.items()} | names
+    return names
+
+
 # --------------------------------------------------------------------------------------------- build
 
 Edge = tuple[str, str, str]
@@ -672,7 +772,7 @@ class Expected:
 
     `ledger`: rule → reason → rows, without reasons that no row has; `given`: rule → edges that its rows gave;
     `unmapped`: (identifier, node type) of ends that came to nothing; `unknown`: "relation: type not in source" →
-    identifiers that an ontology does not hold.
+    identifiers that an ontology does not hold; `dates`, `negative_dates`: edge → earliest date; `names`: node → name.
     """
 
     edges: dict[Edge, tuple[str, str]] = field(default_factory=dict)
@@ -684,6 +784,9 @@ class Expected:
     unknown: dict[str, int] = field(default_factory=dict)
     lacking: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     self_loops: dict[str, set[str]] = field(default_factory=dict)
+    dates: dict[Edge, str] = field(default_factory=dict)
+    negative_dates: dict[Edge, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
 
 
 def build(paths: Mapping[str, Path], *, quality: str = "all", directed: bool = True) -> Expected:
@@ -699,6 +802,12 @@ def build(paths: Mapping[str, Path], *, quality: str = "all", directed: bool = T
     nodes: dict[str, set[str]] = defaultdict(set)
     for head, relation, tail in (*expected.edges, *expected.negatives):
         nodes[relation] |= {head, tail}
+    used = set().union(*(RULES[name].needs() for names in groups.values() for name in names))
+    kinds = {
+        node: next(kind for kind, form in VALID.items() if form.fullmatch(node))
+        for node in set().union(*nodes.values())
+    }
+    expected.names = name_nodes(identifiers, kinds, used)
     for (text, relation), missing in expected.lacking.items():
         if missing & nodes[relation]:
             expected.unknown[text] = len(missing & nodes[relation])
@@ -711,6 +820,7 @@ def _build_group(
     first = RULES[names[0]]
     symmetric = first.relation in SYMMETRIC
     best: dict[tuple[str, str], tuple] = {}
+    dates: dict[tuple[str, str], str] = {}
     candidates: list[tuple[int, int, list[tuple[str, str]]]] = []
     for number, name in enumerate(names):
         rule, counts = RULES[name], defaultdict(int)
@@ -737,6 +847,8 @@ def _build_group(
                 key = (rank, score, number, row.head, row.tail, place)
                 for pair in pairs:
                     best[pair] = min(best.get(pair, key), key)
+                    if row.date:
+                        dates[pair] = min(dates.get(pair, row.date), row.date)
         for kind, missing in zip(rule.ends, unknown, strict=True):
             if missing:
                 text = f"{rule.relation}: {ENDS[kind].type} not in {ENDS[kind].ontology}"
@@ -748,6 +860,9 @@ def _build_group(
     for number, name in enumerate(names):
         expected.given[name] = copies * sum(key[2] == number for key in best.values())
     target = expected.negatives if first.negative else expected.edges
+    when = expected.negative_dates if first.negative else expected.dates
+    for (head, tail), stated in dates.items():
+        when |= {(one, first.relation, other): stated for one, other in [(head, tail), (tail, head)][:copies]}
     for (head, tail), key in best.items():
         value = key[1], RULES[names[key[2]]].label
         target[head, first.relation, tail] = value

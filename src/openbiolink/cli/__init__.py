@@ -12,8 +12,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from openbiolink.cli import split
+from openbiolink.cli import sources, split
 from openbiolink.cli.demo import demo
+from openbiolink.cli.diff import diff
 from openbiolink.cli.evaluate import evaluate
 from openbiolink.cli.generate import generate
 from openbiolink.cli.screen import plain, say
@@ -38,8 +39,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Build, split and measure link prediction benchmarks on biomedical knowledge graphs.",
 )
+app.add_typer(sources.app, name="sources")
 app.add_typer(split.app, name="split")
-for command in (generate, evaluate, demo):
+for command in (generate, diff, evaluate, demo):
     app.command()(command)
 
 

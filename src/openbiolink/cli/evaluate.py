@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
-from openbiolink.cli.screen import FILE_WIDTH, note, progress_bars
+from openbiolink.cli.screen import note, page_console, progress_bars
 from openbiolink.errors import InputError
 
 
@@ -64,8 +63,7 @@ def evaluate(
         elif baseline is not None:
             scorer = make_baseline(baseline, loaded)
             result = rank(scorer, loaded, model_name=baseline, ties=ties, unseen=unseen, progress=report)
-    screen = Console()
-    Console(width=None if screen.is_terminal else FILE_WIDTH).print(render_table(result))
+    page_console().print(render_table(result))
     if out is not None:
         write_json(out, result.to_dict())
         print(out)

@@ -6,12 +6,23 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.filesize import decimal
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from openbiolink.progress import Progress as Report
+    from openbiolink.sources.fetch import FetchProgress
 
 FILE_WIDTH = 120  # of a table that is written to a file or another program
 SHOWN = 5
@@ -30,6 +41,12 @@ def say(text: str) -> None:
 def note(text: str) -> None:
     """Print a remark for people."""
     say(f"[yellow]Note:[/] {plain(text)}")
+
+
+def page_console() -> Console:
+    """Where results are printed: as wide as the terminal, or `FILE_WIDTH` in a file or another program."""
+    screen = Console(highlight=False)
+    return screen if screen.is_terminal else Console(width=FILE_WIDTH, highlight=False)
 
 
 @contextmanager
@@ -53,4 +70,23 @@ def progress_bars() -> Iterator[Report]:
         def report(step: str, done: int, total: int) -> None:
             bars.update(task, description=step, completed=done, total=total)
 
+        yield report
+
+
+@contextmanager
+def byte_bars() -> Iterator[FetchProgress]:
+    """A report on files that are fetched: a bar for each on a terminal, else a line when each begins."""
+    console = Console(stderr=True)
+    begun: dict[str, TaskID] = {}
+    columns = (TextColumn("{task.description:<36.36}"), BarColumn(20), DownloadColumn(), TimeRemainingColumn())
+    bars = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+    def report(file: str, done: int, total: int | None) -> None:
+        if file not in begun:
+            begun[file] = bars.add_task(plain(file), total=total)
+            if not console.is_terminal:
+                say(f"fetch {plain(file)} ({'unknown size' if total is None else decimal(total)})")
+        bars.update(begun[file], completed=done, total=total, visible=done != total)
+
+    with bars:
         yield report

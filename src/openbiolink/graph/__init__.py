@@ -8,20 +8,29 @@ from typing import TYPE_CHECKING, Any
 from openbiolink.files import replaced_folder
 from openbiolink.graph.build import build_graph
 from openbiolink.graph.importing import ImportCounts, import_edges
-from openbiolink.graph.plan import GraphOptions, plan_graph
-from openbiolink.graph.write import GRAPH_FILES, write_graph
+from openbiolink.graph.plan import GraphOptions, plan_graph, wanted_sources
+from openbiolink.graph.write import GRAPH_FILES, is_graph_file, write_graph
+from openbiolink.graph.writers import OutputOptions
 from openbiolink.progress import silent
-from openbiolink.schema import load_schema
 from openbiolink.tables import open_database
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from openbiolink.progress import Progress
     from openbiolink.sources.declarations import Catalogue
 
-__all__ = ["GRAPH_FILES", "Graph", "GraphOptions", "ImportCounts", "generate_graph", "import_edges"]
+__all__ = [
+    "GRAPH_FILES",
+    "Graph",
+    "GraphOptions",
+    "ImportCounts",
+    "OutputOptions",
+    "generate_graph",
+    "import_edges",
+    "wanted_sources",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +52,8 @@ def generate_graph(
     folder: Path,
     *,
     options: GraphOptions | None = None,
+    origins: Mapping[str, Mapping[str, str]] | None = None,
+    added: Sequence[Path] = (),
     progress: Progress = silent,
 ) -> Graph:
     """Build the graph of an edition from source files and write it.
@@ -55,19 +66,21 @@ def generate_graph(
         sources: source id → file. Relations whose sources are absent are left out, which the manifest says.
         folder: the folder to write; it appears, or replaces an earlier graph, only when everything is there.
         options: what to build; everything by default.
+        origins: source id → `url` and `version` of its file, where they are known, for the manifest.
+        added: the files that were added to the edition, for the manifest.
         progress: called as the work goes on.
 
     Raises:
-        InputError: a file cannot be used, nothing can be built, or `folder` holds other people's files.
+        InputError: a file cannot be used or has another number of rows than expected, nothing can be built, or
+            `folder` holds other people's files.
     """
     options = options or GraphOptions()
     plan = plan_graph(catalogue, sources, options)
     notes: list[str] = []
-    with replaced_folder(folder, owned=GRAPH_FILES.__contains__) as fresh, open_database() as (connection, _):
+    with replaced_folder(folder, owned=is_graph_file) as fresh, open_database() as (connection, _):
         build = build_graph(
             connection,
             catalogue,
-            load_schema(),
             sources=sources,
             plan=plan,
             options=options,
@@ -76,7 +89,15 @@ def generate_graph(
         )
         progress("write files", 0, 1)
         manifest = write_graph(
-            connection, fresh, catalogue=catalogue, plan=plan, options=options, build=build, notes=notes
+            connection,
+            fresh,
+            catalogue=catalogue,
+            plan=plan,
+            options=options,
+            build=build,
+            notes=notes,
+            origins=origins or {},
+            added=added,
         )
         progress("write files", 1, 1)
     return Graph(folder=folder, manifest=manifest)

@@ -13,16 +13,25 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from openbiolink.errors import OpenBioLinkError
-from openbiolink.graph.identifiers import (
+from openbiolink.graph.dates import create_cell_dates
+from openbiolink.graph.identifiers import OK, condition_sql, create_ends, create_lookups, create_macros
+from openbiolink.graph.ledger import (
+    BELOW,
+    DUPLICATE,
+    KEPT,
     OBSOLETE,
-    OK,
+    SELF_LOOP,
     UNMAPPED,
-    condition_sql,
-    create_ends,
-    create_lookups,
-    create_macros,
+    UNMAPPED_TAIL,
+    LedgerEntry,
+    band_fault,
+    check_band,
+    check_ledger,
+    ledger_of,
 )
+from openbiolink.graph.names import create_names
+from openbiolink.graph.plan import ALL_BANDS
+from openbiolink.graph.statistics import RuleStatistics, count_rows, count_statistics
 from openbiolink.progress import silent
 from openbiolink.sources.read import LoadedSource, lines_where, load_source, table_name
 from openbiolink.tables import NUMBER, quote
@@ -36,65 +45,18 @@ if TYPE_CHECKING:
     from openbiolink.files import Note
     from openbiolink.graph.plan import GraphOptions, Plan
     from openbiolink.progress import Progress
-    from openbiolink.schema import Schema
     from openbiolink.sources.declarations import Catalogue, End, Rule
 
-# Reasons of the ledger in their order: a row with several takes the first. The numbers are used in SQL.
-REASONS = {
-    0: "kept",
-    1: "duplicate",
-    2: "below_quality",
-    3: "negated",
-    4: "filtered",
-    OBSOLETE: "obsolete",
-    UNMAPPED: "unmapped_head",
-    7: "unmapped_tail",
-    8: "self_loop",
-}
-KEPT, DUPLICATE, BELOW, NEGATED, FILTERED, UNMAPPED_TAIL, SELF_LOOP = 0, 1, 2, 3, 4, 7, 8
 NO_SCORE = ("", "NA", "-")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerEntry:
-    """How many rows of a rule met a fate, and how many edges the kept ones gave."""
-
-    rule: str
-    source: str
-    reason: str
-    rows: int
-    edges: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleStatistics:
-    """Counts of one rule: rows that met its conditions, and what became of them and their identifiers.
-
-    `additions` are edges before duplicates were merged, reversed copies included.
-    """
-
-    rule: str
-    relation: str
-    head_type: str
-    tail_type: str
-    negative: bool
-    rows: int
-    no_mapping: int
-    below_quality: int
-    additions: int
-    returned: int
-    edges: int
-    heads: int
-    tails: int
-    heads_no_mapping: int
-    tails_no_mapping: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
     """The outcome of a build; its edges are in the database.
 
-    Tables: `edges` (head, relation, tail, score, source, negative), `unmapped` (id, type, negative).
+    Tables: `edges` (head, relation, tail, score, source, negative, head_type, tail_type, rule; the last is the rule
+    whose row was kept), `nodes`, `tn_nodes` and `all_nodes` (id, type), `names` (id, name), `dates` (head, relation,
+    tail, negative, date), `unmapped` (id, type, negative).
 
     Attributes:
         loaded: the sources read.
@@ -115,7 +77,6 @@ class Build:
 class _Context:
     connection: duckdb.DuckDBPyConnection
     catalogue: Catalogue
-    schema: Schema
     options: GraphOptions
     loaded: Mapping[str, LoadedSource]
     note: Note
@@ -124,7 +85,6 @@ class _Context:
 def build_graph(
     connection: duckdb.DuckDBPyConnection,
     catalogue: Catalogue,
-    schema: Schema,
     *,
     sources: Mapping[str, Path],
     plan: Plan,
@@ -135,12 +95,13 @@ def build_graph(
     """Read the sources of a plan and build its rules, leaving the edges in the database.
 
     Raises:
-        InputError: a source file cannot be read, or fits no known layout.
+        InputError: a source file cannot be read, fits no known layout, or has another number of rows than expected.
     """
-    create_macros(connection, schema)
+    create_macros(connection, catalogue.graph_schema)
     connection.execute("""
         CREATE TABLE edges (head VARCHAR, relation VARCHAR, tail VARCHAR, score VARCHAR, source VARCHAR,
-            negative BOOLEAN, head_type VARCHAR, tail_type VARCHAR);
+            negative BOOLEAN, head_type VARCHAR, tail_type VARCHAR, rule VARCHAR);
+        CREATE TABLE dates (head VARCHAR, relation VARCHAR, tail VARCHAR, negative BOOLEAN, date VARCHAR);
         CREATE TABLE unmapped (id VARCHAR, type VARCHAR, negative BOOLEAN);
         CREATE TABLE followed (words VARCHAR, key VARCHAR, relation VARCHAR, id VARCHAR)
     """)
@@ -149,20 +110,12 @@ def build_graph(
         progress(f"read {name}", done, len(plan.needed))
         loaded[name] = load_source(connection, name, sources[name], catalogue.sources[name], needed=needed, note=note)
     progress("read sources", len(plan.needed), len(plan.needed))
-    create_lookups(connection, catalogue, [catalogue.rules[name] for name in plan.rules])
-    context = _Context(connection, catalogue, schema, options, loaded, note)
-    groups: dict[tuple[str, bool], list[str]] = {}
-    for name in plan.rules:
-        rule = catalogue.rules[name]
-        groups.setdefault((rule.relation, rule.negative), []).append(name)
-    ledger: list[LedgerEntry] = []
-    statistics: list[RuleStatistics] = []
-    for done, ((relation, negative), names) in enumerate(groups.items()):
-        progress(f"build {relation}{' (true negatives)' if negative else ''}", done, len(groups))
-        entries, counts = _build_group(context, names)
-        ledger += entries
-        statistics += counts
-    progress("build relations", len(groups), len(groups))
+    ends = [end for name in plan.rules for end in catalogue.rules[name].ends()]
+    create_lookups(connection, catalogue, [*ends, *(catalogue.names[name].node for name in plan.names)])
+    context = _Context(connection, catalogue, options, loaded, note)
+    ledger, statistics = _build_groups(context, plan.rules, progress)
+    _create_nodes(connection)
+    create_names(connection, catalogue, plan.names)
     return Build(
         loaded=loaded,
         ledger=tuple(ledger),
@@ -172,44 +125,97 @@ def build_graph(
     )
 
 
-def _build_group(context: _Context, names: Sequence[str]) -> tuple[list[LedgerEntry], list[RuleStatistics]]:
-    connection = context.connection
-    first = context.catalogue.rules[names[0]]
-    symmetric = context.schema.relation(first.relation).symmetric
-    early: dict[str, list[tuple[str, int]]] = {}
-    for number, name in enumerate(names):
+def _create_nodes(connection: duckdb.DuckDBPyConnection) -> None:
+    for name, test in (("nodes", "NOT negative"), ("tn_nodes", "negative"), ("all_nodes", "true")):
+        connection.execute(f"""
+            CREATE TABLE {name} AS
+            SELECT head AS id, head_type AS type FROM edges WHERE {test}
+            UNION SELECT tail, tail_type FROM edges WHERE {test}
+        """)
+
+
+def _build_groups(
+    context: _Context, rules: Sequence[str], progress: Progress
+) -> tuple[list[LedgerEntry], list[RuleStatistics]]:
+    """Build the rules of each relation and polarity together."""
+    groups: dict[tuple[str, bool], list[str]] = {}
+    for name in rules:
         rule = context.catalogue.rules[name]
-        early[name] = _filter_rows(context, name, rule, number)
-        for side, end in (("head", rule.head), ("tail", rule.tail)):
-            create_ends(
-                connection,
-                context.schema,
-                end=end,
-                cells=f"SELECT DISTINCT {side} AS cell FROM rows{number}",
-                table=f"{side}s{number}",
-            )
-            _list_unmapped(context, rule, end, f"{side}s{number}")
-    _number_nodes(connection, len(names))
-    _list_candidates(context, names, symmetric=symmetric)
-    _choose_edges(connection)
-    copies = 2 if symmetric and context.options.directed else 1
-    for number, name in enumerate(names):
-        _store_edges(connection, context.catalogue.rules[name], number, both=copies == 2)
-    ledger, statistics = [], []
-    for number, name in enumerate(names):
-        late = _count_fates(connection, number)
-        edges = copies * _count(context, f"chosen WHERE rule = {number}")
-        rule = context.catalogue.rules[name]
-        entries = _ledger_of(name, rule.source, early[name], late, edges)
-        check_ledger(entries, read=_count(context, table_name(rule.source, rule.table)))
-        if not edges:
-            file = context.loaded[rule.source].path.name
-            context.note(f"{name}: none of the {entries[0].rows:,} rows of {file} gives an edge; ledger.tsv says why")
+        groups.setdefault((rule.relation, rule.negative), []).append(name)
+    ledger: list[LedgerEntry] = []
+    statistics: list[RuleStatistics] = []
+    for done, ((relation, negative), names) in enumerate(groups.items()):
+        progress(f"build {relation}{' (true negatives)' if negative else ''}", done, len(groups))
+        entries, counts = _build_group(context, names)
         ledger += entries
-        statistics.append(_statistics_of(context, name, number, entries, copies))
-    tables = [f"{table}{number}" for number in range(len(names)) for table in ("rows", "heads", "tails")]
-    connection.execute("; ".join(f"DROP TABLE {table}" for table in ("candidates", "chosen", "nodes", *tables)))
+        statistics += counts
+    progress("build relations", len(groups), len(groups))
     return ledger, statistics
+
+
+def _build_group(context: _Context, names: Sequence[str]) -> tuple[list[LedgerEntry], list[RuleStatistics]]:
+    connection, rules = context.connection, [context.catalogue.rules[name] for name in names]
+    symmetric = context.catalogue.graph_schema.relation(rules[0].relation).symmetric
+    copies = 2 if symmetric and context.options.directed else 1
+    early = []
+    for number, (name, rule) in enumerate(zip(names, rules, strict=True)):
+        early.append(_filter_rows(context, name, rule, number))
+        _work_out_cells(context, name, rule, number)
+    _number_nodes(connection, len(names))
+    _list_candidates(connection, rules, symmetric=symmetric)
+    _choose_edges(connection)
+    for number, (name, rule) in enumerate(zip(names, rules, strict=True)):
+        _store_edges(connection, name, rule, number, copies=copies)
+    if any(rule.date is not None for rule in rules):
+        _store_dates(connection, rules[0], copies=copies)
+    ledger, statistics = [], []
+    for number, (name, rule) in enumerate(zip(names, rules, strict=True)):
+        late = _count_fates(connection, number)
+        edges = copies * count_rows(connection, f"chosen WHERE rule = {number}")
+        entries = ledger_of(name, rule.source, early[number], late, edges)
+        _check_rule(context, name, rule, entries)
+        ledger += entries
+        statistics.append(count_statistics(connection, rule, number, entries, copies=copies))
+    tables = [f"{kind}{number}" for number in range(len(names)) for kind in ("rows", "heads", "tails", "stated")]
+    for table in ("candidates", "chosen", "nodes", *tables):
+        connection.execute(f"DROP TABLE IF EXISTS {table}")
+    return ledger, statistics
+
+
+def _work_out_cells(context: _Context, name: str, rule: Rule, number: int) -> None:
+    """Create what every distinct cell of the rows of a rule stands for: `heads`, `tails`, and `stated` for dates."""
+    for side, end in (("head", rule.head), ("tail", rule.tail)):
+        create_ends(
+            context.connection,
+            context.catalogue.graph_schema,
+            end=end,
+            cells=f"SELECT DISTINCT {side} AS cell FROM rows{number}",
+            table=f"{side}s{number}",
+        )
+        _list_unmapped(context, rule, end, f"{side}s{number}")
+    if rule.date is None:
+        return
+    cells = f"SELECT DISTINCT stated AS cell FROM rows{number}"
+    create_cell_dates(context.connection, rule.date, cells=cells, table=f"stated{number}")
+    wrong, example = context.connection.execute(f"""
+        SELECT count(*), min(wrong) FROM rows{number} JOIN stated{number} ON cell = stated WHERE wrong IS NOT NULL
+    """).fetchall()[0]
+    if wrong:
+        file = context.loaded[rule.source].path.name
+        context.note(f"{name}: {wrong:,} rows of {file} hold what is no date, such as {example!r}, which is ignored")
+
+
+def _check_rule(context: _Context, name: str, rule: Rule, entries: Sequence[LedgerEntry]) -> None:
+    """Check that the rows of a rule add up and are as many as expected, and say so where none gives an edge."""
+    check_ledger(entries, read=count_rows(context.connection, table_name(rule.source, rule.table)))
+    file = context.loaded[rule.source].path.name
+    cut = context.options.quality != "all"
+    fault = band_fault(entries, rule.expect, cut=cut, file=file)
+    check_band(fault, rule=name, allowed=bool({name, ALL_BANDS} & {*context.options.allowed_bands}))
+    if fault:
+        context.note(f"{fault}, which was allowed")
+    if not any(entry.edges for entry in entries):
+        context.note(f"{name}: none of the {entries[0].rows:,} rows of {file} gives an edge; ledger.tsv says why")
 
 
 def _filter_rows(context: _Context, name: str, rule: Rule, number: int) -> list[tuple[str, int]]:
@@ -228,15 +234,16 @@ def _filter_rows(context: _Context, name: str, rule: Rule, number: int) -> list[
             if level is not None:
                 cases.append(f"WHEN ({score}) = '' THEN 'filtered:no_score'")
     reason = f"CASE {' '.join(cases)} ELSE '' END" if cases else "''"
+    stated = f'"{rule.date.column}"' if rule.date is not None else "NULL::VARCHAR"
     context.connection.execute(f"""
         CREATE OR REPLACE TABLE rows{number} AS
         SELECT row_number() OVER () AS row, "{rule.head.column}" AS head, "{rule.tail.column}" AS tail,
-            {score} AS score, {condition_sql(level) if level is not None else "true"} AS good
+            {score} AS score, {condition_sql(level) if level is not None else "true"} AS good, {stated} AS stated
         FROM {table_name(rule.source, rule.table)} WHERE {reason} = ''
     """)
     counts = context.connection.execute(f"""
-        SELECT {reason} AS reason, count(*) FROM {table_name(rule.source, rule.table)}
-        GROUP BY reason HAVING reason <> '' ORDER BY reason
+        SELECT reason, count(*) FROM (SELECT {reason} AS reason FROM {table_name(rule.source, rule.table)})
+        WHERE reason <> '' GROUP BY reason ORDER BY reason
     """).fetchall()
     _note_scores(context, name, rule, number, dict(counts))
     return counts
@@ -306,11 +313,10 @@ def _number_nodes(connection: duckdb.DuckDBPyConnection, rules: int) -> None:
     )
 
 
-def _list_candidates(context: _Context, names: Sequence[str], *, symmetric: bool) -> None:
+def _list_candidates(connection: duckdb.DuckDBPyConnection, rules: Sequence[Rule], *, symmetric: bool) -> None:
     """Create `candidates`: each combination of a row's identifiers, with its fate so far and its score's place."""
     queries = []
-    for number, name in enumerate(names):
-        rule = context.catalogue.rules[name]
+    for number, rule in enumerate(rules):
         fate = f"""CASE WHEN NOT good THEN {BELOW}
             WHEN heads.fate = {OBSOLETE} OR tails.fate = {OBSOLETE} THEN {OBSOLETE}
             WHEN heads.fate = {UNMAPPED} THEN {UNMAPPED} WHEN tails.fate = {UNMAPPED} THEN {UNMAPPED_TAIL}
@@ -323,15 +329,18 @@ def _list_candidates(context: _Context, names: Sequence[str], *, symmetric: bool
             place = f"coalesce(list_position([{words}], score), {len(rule.score.best_first) + 1})"
         elif rule.score is not None:
             place = "-number(score)"
+        date, dates = "NULL::VARCHAR", ""
+        if rule.date is not None:
+            date, dates = "date", f"LEFT JOIN stated{number} ON stated{number}.cell = stated"
         queries.append(f"""
             SELECT {number}::UTINYINT AS rule, row, {head} AS head, {tail} AS tail, ({fate})::UTINYINT AS fate,
-                ({place})::DOUBLE AS place, score, heads.code AS head_cell, tails.code AS tail_cell
+                ({place})::DOUBLE AS place, score, heads.code AS head_cell, tails.code AS tail_cell, {date} AS date
             FROM rows{number}
             JOIN (SELECT code, cell, fate, node FROM heads{number} LEFT JOIN nodes USING (id)) AS heads
                 ON heads.cell = rows{number}.head
             JOIN (SELECT code, cell, fate, node FROM tails{number} LEFT JOIN nodes USING (id)) AS tails
-                ON tails.cell = rows{number}.tail""")
-    context.connection.execute(f"CREATE OR REPLACE TABLE candidates AS {' UNION ALL '.join(queries)}")
+                ON tails.cell = rows{number}.tail {dates}""")
+    connection.execute(f"CREATE OR REPLACE TABLE candidates AS {' UNION ALL '.join(queries)}")
 
 
 def _choose_edges(connection: duckdb.DuckDBPyConnection) -> None:
@@ -344,14 +353,26 @@ def _choose_edges(connection: duckdb.DuckDBPyConnection) -> None:
     """)
 
 
-def _store_edges(connection: duckdb.DuckDBPyConnection, rule: Rule, number: int, *, both: bool) -> None:
-    types = f"{quote(rule.head.type)}, {quote(rule.tail.type)}"
-    for head, tail in (("heads", "tails"), ("tails", "heads"))[: 2 if both else 1]:
+def _store_edges(connection: duckdb.DuckDBPyConnection, name: str, rule: Rule, number: int, *, copies: int) -> None:
+    """Add the edges that a rule's rows gave, turned round too where there are two copies of each."""
+    for head, tail in (("heads", "tails"), ("tails", "heads"))[:copies]:
         connection.execute(f"""
             INSERT INTO edges SELECT {head}.id, {quote(rule.relation)}, {tail}.id, score, {quote(rule.label)},
-                {str(rule.negative).lower()}, {types}
+                {str(rule.negative).lower()}, {quote(rule.head.type)}, {quote(rule.tail.type)}, {quote(name)}
             FROM chosen JOIN nodes AS heads ON heads.node = head JOIN nodes AS tails ON tails.node = tail
             WHERE rule = {number}
+        """)
+
+
+def _store_dates(connection: duckdb.DuckDBPyConnection, first: Rule, *, copies: int) -> None:
+    """Add the earliest date of each edge over all rows that give it, whichever of them was kept."""
+    for head, tail in (("heads", "tails"), ("tails", "heads"))[:copies]:
+        connection.execute(f"""
+            INSERT INTO dates
+            SELECT {head}.id, {quote(first.relation)}, {tail}.id, {str(first.negative).lower()}, date
+            FROM (SELECT head, tail, min(date) AS date FROM candidates WHERE fate = {KEPT} GROUP BY head, tail) AS pairs
+            JOIN nodes AS heads ON heads.node = head JOIN nodes AS tails ON tails.node = tail
+            WHERE date IS NOT NULL
         """)
 
 
@@ -366,70 +387,3 @@ def _count_fates(connection: duckdb.DuckDBPyConnection, number: int) -> dict[int
         UNION ALL SELECT fate, count(*) FROM others GROUP BY fate
     """).fetchall()
     return dict(counts)
-
-
-def _ledger_of(
-    name: str, source: str, early: Sequence[tuple[str, int]], late: Mapping[int, int], edges: int
-) -> list[LedgerEntry]:
-    """One entry of all rows read, then one for each reason that any row has, in the order of the reasons."""
-    rows = {REASONS[fate]: count for fate, count in late.items()} | dict(early)
-    order = list(REASONS.values())
-    reasons = sorted(rows, key=lambda reason: (order.index(reason.split(":")[0]), reason))
-    entries = [LedgerEntry(rule=name, source=source, reason="read", rows=sum(rows.values()), edges=0)]
-    for reason in reasons:
-        given = edges if reason == REASONS[KEPT] else 0
-        entries.append(LedgerEntry(rule=name, source=source, reason=reason, rows=rows[reason], edges=given))
-    return entries
-
-
-def check_ledger(entries: Sequence[LedgerEntry], *, read: int) -> None:
-    """Fail the build if a row of the source is not accounted for under exactly one known reason.
-
-    Raises:
-        OpenBioLinkError: a reason is unknown, or the rows do not add up to those read.
-    """
-    name = entries[0].rule
-    reasons = [entry.reason for entry in entries[1:]]
-    unknown = [reason for reason in reasons if reason.split(":")[0] not in REASONS.values()]
-    if unknown:
-        raise OpenBioLinkError(f"rule {name!r}: {unknown[0]!r} is no reason of the ledger; please report this")
-    counted = sum(entry.rows for entry in entries[1:])
-    if not entries[0].rows == counted == read or len(reasons) != len(set(reasons)):
-        raise OpenBioLinkError(
-            f"rule {name!r}: {read} rows were read but {counted} are accounted for; please report this"
-        )
-
-
-def _statistics_of(
-    context: _Context, name: str, number: int, entries: Sequence[LedgerEntry], copies: int
-) -> RuleStatistics:
-    rule = context.catalogue.rules[name]
-    rows = {entry.reason: entry.rows for entry in entries}
-    no_rule = sum(count for reason, count in rows.items() if reason.split(":")[0] in {"negated", "filtered"})
-    additions = _count(context, f"candidates WHERE rule = {number} AND fate = {KEPT}")
-    sides = {
-        f"{side}{kind}": _count(context, f"(SELECT DISTINCT code FROM {side}{number}{test})")
-        for side in ("heads", "tails")
-        for kind, test in (("", ""), ("_mapped", f" WHERE fate = {OK}"))
-    }
-    return RuleStatistics(
-        rule=name,
-        relation=rule.relation,
-        head_type=rule.head.type,
-        tail_type=rule.tail.type,
-        negative=rule.negative,
-        rows=rows["read"] - no_rule,
-        no_mapping=sum(rows.get(REASONS[fate], 0) for fate in (OBSOLETE, UNMAPPED, UNMAPPED_TAIL)),
-        below_quality=rows.get(REASONS[BELOW], 0),
-        additions=additions * copies,
-        returned=additions * (copies - 1),
-        edges=next(entry.edges for entry in entries if entry.reason == REASONS[KEPT]),
-        heads=sides["heads"],
-        tails=sides["tails"],
-        heads_no_mapping=sides["heads"] - sides["heads_mapped"],
-        tails_no_mapping=sides["tails"] - sides["tails_mapped"],
-    )
-
-
-def _count(context: _Context, what: str) -> int:
-    return int(context.connection.execute(f"SELECT count(*) FROM {what}").fetchall()[0][0])

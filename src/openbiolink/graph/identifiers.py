@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from openbiolink.graph.ledger import KEPT, OBSOLETE, UNMAPPED
 from openbiolink.sources.read import table_name
 from openbiolink.tables import number_sql, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
     import duckdb
 
     from openbiolink.schema import Schema
-    from openbiolink.sources.declarations import Catalogue, Cell, Condition, End, IdMap, Rule
+    from openbiolink.sources.declarations import Catalogue, Cell, Condition, End, IdMap, Listed
 
-# Fates of an identifier. The numbers order the reasons of a row that has several.
-OK, OBSOLETE, UNMAPPED = 0, 5, 6
+OK = KEPT  # the fate of an identifier that is a node; the others are OBSOLETE and UNMAPPED
 
 
 def create_macros(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
@@ -42,20 +42,31 @@ def create_macros(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None
 
 def condition_sql(condition: Condition) -> str:
     """An SQL test that is true for rows that meet the condition, and never NULL."""
+    if condition.listed_in is not None:
+        return _listed_sql(condition.listed_in)
     cell = f'"{condition.column}"'
-    if condition.one_of is not None:
-        return f"({cell} IN ({', '.join(quote(text) for text in condition.one_of)}))"
-    if condition.none_of is not None:
-        return f"({cell} NOT IN ({', '.join(quote(text) for text in condition.none_of)}))"
-    if condition.matches is not None:
-        return f"regexp_matches({cell}, {quote(condition.matches)})"
-    if condition.matches_not is not None:
-        return f"(NOT regexp_matches({cell}, {quote(condition.matches_not)}))"
     if condition.token is not None:
         pieces = f"list_transform(string_split({cell}, {quote(condition.separator)}), lambda piece: trim(piece))"
         return f"list_contains({pieces}, {quote(condition.token)})"
+    for texts, sign in ((condition.one_of, "IN"), (condition.none_of, "NOT IN")):
+        if texts is not None:
+            return f"({cell} {sign} ({', '.join(quote(text) for text in texts)}))"
+    for pattern, sign in ((condition.matches, ""), (condition.matches_not, "NOT ")):
+        if pattern is not None:
+            return f"({sign}regexp_matches({cell}, {quote(pattern)}))"
     comparison = f"> {condition.above}" if condition.above is not None else f">= {condition.at_least}"
     return f"coalesce(number(bare({cell})) {comparison}, false)"
+
+
+def _listed_sql(listed: Listed) -> str:
+    """An SQL test whether a row has a partner; names of columns after SELECT are those of the other table."""
+    ours, theirs = (
+        ", ".join(f'cell{number} := "{column}"' for number, column in enumerate(side))
+        for side in (listed.columns, listed.columns.values())
+    )
+    conditions = " AND ".join(condition_sql(condition) for condition in listed.where) or "true"
+    partners = f"FROM {table_name(listed.source, listed.table)} WHERE {conditions}"
+    return f"(struct_pack({ours}) IN (SELECT struct_pack({theirs}) {partners}))"
 
 
 def found_sql(cell: Cell, text: str) -> str:
@@ -82,9 +93,8 @@ def pieces_sql(cell: Cell, text: str) -> str:
     return f"[{text}]" if cell.split is None else f"string_split({text}, {quote(cell.split)})"
 
 
-def create_lookups(connection: duckdb.DuckDBPyConnection, catalogue: Catalogue, rules: Iterable[Rule]) -> None:
-    """Create what ends of rules look things up in: `map/NAME` (key, value) and `ontology/SOURCE` (old, live)."""
-    ends = [end for rule in rules for end in (rule.head, rule.tail)]
+def create_lookups(connection: duckdb.DuckDBPyConnection, catalogue: Catalogue, ends: Collection[End]) -> None:
+    """Create what ends look things up in: `map/NAME` (key, value) and `ontology/SOURCE` (old, live)."""
     for name in dict.fromkeys(name for end in ends for name in end.via):
         _create_map(connection, catalogue.maps[name], f'"map/{name}"')
     for source in dict.fromkeys(end.ontology for end in ends if end.ontology is not None):

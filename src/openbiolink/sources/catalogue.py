@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     from openbiolink.schema import Schema
+    from openbiolink.sources.declarations import IdMap, Name, Rule
 
-EDITIONS = ("2020",)
+EDITIONS = ("2020", "2026")
+DEFAULT_EDITION = "2026"
+SHARED = "shared"  # the folder of what all editions have in common
 
 
 def load_catalogue(edition: str, *added: Path) -> Catalogue:
@@ -43,8 +46,9 @@ def load_catalogue(edition: str, *added: Path) -> Catalogue:
         raise InputError(f"unknown edition {edition!r}; known are {', '.join(EDITIONS)}")
     for path in added:
         check_file(path)
-    folder = files("openbiolink") / "sources" / "editions" / edition
-    return parse_catalogue(edition, sorted(folder.iterdir(), key=lambda file: file.name), added)
+    folder = files("openbiolink") / "sources" / "editions"
+    declarations = [file for part in (SHARED, edition) for file in sorted((folder / part).iterdir(), key=_name_of)]
+    return parse_catalogue(edition, declarations, added)
 
 
 def parse_catalogue(edition: str, declarations: Iterable[Traversable], added: Iterable[Traversable] = ()) -> Catalogue:
@@ -114,6 +118,10 @@ def _merge(declarations: Iterable[Traversable], *, replace: bool) -> dict[str, d
     return merged
 
 
+def _name_of(file: Traversable) -> str:
+    return file.name
+
+
 def _place(file: Traversable) -> str:
     """How a message names a file: by its path where the user gave it."""
     return str(file) if isinstance(file, Path) and "editions" not in file.parts else file.name
@@ -137,12 +145,12 @@ def _columns_of(catalogue: Catalogue, source: str, table: str) -> Iterable[froze
 
 # The tables that readers of fixed formats give.
 TABLES: dict[str, dict[str, tuple[str, ...]]] = {
-    "gaf": {"rows": ("database", "object_id", "qualifier", "go_id", "evidence", "aspect", "taxon", "date")},
+    "gaf": {"rows": ("database", "object_id", "symbol", "qualifier", "go_id", "evidence", "aspect", "taxon", "date")},
     "obo": {
         "is_a": ("id", "parent", "obsolete"),
         "part_of": ("id", "parent", "obsolete"),
         "xref": ("id", "xref"),
-        "name": ("id", "name"),
+        "name": ("id", "name", "namespace"),
     },
 }
 
@@ -159,9 +167,7 @@ def _check_references(catalogue: Catalogue) -> None:
         for condition in rule.where:
             if not condition.reason:
                 raise CatalogueError(f"{owner}: the condition on {condition.column!r} has no reason; give one")
-        _check_columns(catalogue, owner, rule.source, rule.table, rule.columns())
-        for listing in rule.listings():
-            _check_columns(catalogue, owner, listing.source, listing.table, listing.other_columns())
+        _check_tables(catalogue, owner, rule)
     _check_lookups(catalogue, schema)
     for kind, owners in (("source", catalogue.sources), ("namespace", catalogue.namespaces)):
         for name, licensed in owners.items():
@@ -174,10 +180,10 @@ def _check_lookups(catalogue: Catalogue, schema: Schema) -> None:
     for name, mapping in catalogue.maps.items():
         for cell in (mapping.key, mapping.value):
             _check_prefix(f"map {name!r}", cell, schema)
-        _check_columns(catalogue, f"map {name!r}", mapping.source, mapping.table, mapping.columns())
+        _check_tables(catalogue, f"map {name!r}", mapping)
     for name, entry in catalogue.names.items():
         _check_end(catalogue, f"name {name!r}", entry.node, schema)
-        _check_columns(catalogue, f"name {name!r}", entry.source, entry.table, entry.columns())
+        _check_tables(catalogue, f"name {name!r}", entry)
 
 
 def _check_end(catalogue: Catalogue, owner: str, end: End, schema: Schema) -> None:
@@ -196,6 +202,12 @@ def _check_prefix(owner: str, cell: Cell, schema: Schema) -> None:
     if cell.prefix is not None and cell.prefix not in schema.prefixes:
         hint = did_you_mean(cell.prefix, schema.prefixes)
         raise CatalogueError(f"{owner}: prefix {cell.prefix!r} is not a registered spelling{hint}")
+
+
+def _check_tables(catalogue: Catalogue, owner: str, reader: Rule | IdMap | Name) -> None:
+    _check_columns(catalogue, owner, reader.source, reader.table, reader.columns())
+    for listing in reader.listings():
+        _check_columns(catalogue, owner, listing.source, listing.table, listing.other_columns())
 
 
 def _check_columns(catalogue: Catalogue, owner: str, source: str, table: str, columns: frozenset[str]) -> None:

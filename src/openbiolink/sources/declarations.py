@@ -58,6 +58,7 @@ class Layout(_Declared):
         header: where column names stand: in the first line, in a comment line, in one of the first lines below a
             banner, or nowhere.
         named: our column name → the header's name, for files with a header; further columns may follow.
+        optional: the same for columns that some releases lack; their cells are empty then, which is noted.
         positional: our names of all columns in order, for files without a header.
         patterns: our column name → regular expression that the first data cells match as a whole.
         compose: our column name → template of other columns, such as "{database}:{local_id}".
@@ -69,6 +70,7 @@ class Layout(_Declared):
     comment: str | None = None
     header: Literal["first", "comment", "below", "none"] = "first"
     named: dict[str, str] = {}
+    optional: dict[str, str] = {}
     positional: tuple[str, ...] = ()
     patterns: dict[str, Pattern] = {}
     compose: dict[str, str] = {}
@@ -77,6 +79,8 @@ class Layout(_Declared):
     def _check(self) -> Self:
         if (self.header == "none") != bool(self.positional) or (self.header == "none") == bool(self.named):
             raise ValueError("a layout with a header has `named` columns, one without has `positional` ones")
+        if self.optional and self.header == "none":
+            raise ValueError("only a layout with a header has `optional` columns")
         unknown = set(self.patterns) - set(self.positional or self.named)
         if unknown:
             raise ValueError(f"patterns for columns that the layout does not have: {sorted(unknown)}")
@@ -84,7 +88,7 @@ class Layout(_Declared):
 
     def columns(self) -> tuple[str, ...]:
         """Our names of all columns a table of this layout has."""
-        return (*(self.positional or self.named), *self.compose)
+        return (*(self.positional or self.named), *self.optional, *self.compose)
 
 
 class Licence(_Declared):
@@ -251,6 +255,12 @@ class Condition(_Declared):
         return frozenset([self.column]) if self.listed_in is None else frozenset(self.listed_in.columns)
 
 
+def listings_of(conditions: Iterable[Condition]) -> tuple[Listed, ...]:
+    """The tables that some conditions look into, and those that the conditions on these look into in turn."""
+    listed = [condition.listed_in for condition in conditions if condition.listed_in is not None]
+    return (*listed, *(deeper for listing in listed for deeper in listings_of(listing.where)))
+
+
 class Cell(_Declared):
     """How identifiers are taken out of a cell.
 
@@ -297,6 +307,10 @@ class IdMap(_Declared):
         columns = frozenset([self.key.column, self.value.column])
         return columns.union(*(condition.columns() for condition in self.where))
 
+    def listings(self) -> tuple[Listed, ...]:
+        """The tables of other sources that its conditions look into."""
+        return listings_of(self.where)
+
 
 class Name(_Declared):
     """Where names of nodes stand.
@@ -306,17 +320,29 @@ class Name(_Declared):
         table: its table.
         node: the cell that says which node it is.
         text: the column of its name.
+        kind: the column that says what kind of thing it is within its node type, where there is one, such as the
+            branch of the Gene Ontology.
     """
 
     source: str
     table: str = "rows"
     node: End
     text: str
+    kind: str | None = None
     where: tuple[Condition, ...] = ()
 
     def columns(self) -> frozenset[str]:
         """All columns of the source that are read."""
-        return frozenset([self.node.column, self.text]).union(*(condition.columns() for condition in self.where))
+        columns = frozenset([self.node.column, self.text, self.kind or self.text])
+        return columns.union(*(condition.columns() for condition in self.where))
+
+    def ends(self) -> tuple[End, ...]:
+        """The cell of the node."""
+        return (self.node,)
+
+    def listings(self) -> tuple[Listed, ...]:
+        """The tables of other sources that its conditions look into."""
+        return listings_of(self.where)
 
 
 class When(_Declared):
@@ -418,9 +444,13 @@ class Rule(_Declared):
         tests = (*self.where, self.quality.low, self.quality.medium, self.quality.high, self.negation)
         return tuple(test for test in tests if test is not None)
 
+    def ends(self) -> tuple[End, ...]:
+        """The head and the tail."""
+        return (self.head, self.tail)
+
     def listings(self) -> tuple[Listed, ...]:
         """The tables of other sources that its conditions look into."""
-        return tuple(test.listed_in for test in self.conditions() if test.listed_in is not None)
+        return listings_of(self.conditions())
 
 
 class Namespace(_Declared):
@@ -451,13 +481,12 @@ class Catalogue(_Declared):
     licences: dict[str, Licence] = Field(alias="licence")
     graph_schema: InstanceOf[Schema] = Field(repr=False)
 
-    def needs(self, rule: Rule) -> tuple[str, ...]:
-        """The ids of every source that a rule needs, its own first, without repeats."""
-        ends = (rule.head, rule.tail)
-        maps = [self.maps[name].source for end in ends for name in end.via]
-        ontologies = [end.ontology for end in ends if end.ontology is not None]
-        listings = [listing.source for listing in rule.listings()]
-        return tuple(dict.fromkeys([rule.source, *maps, *ontologies, *listings]))
+    def needs(self, reader: Rule | Name) -> tuple[str, ...]:
+        """The ids of every source that a rule or a name needs, its own first, without repeats."""
+        maps = [self.maps[name] for end in reader.ends() for name in end.via]
+        ontologies = [end.ontology for end in reader.ends() if end.ontology is not None]
+        listings = [listing.source for one in (reader, *maps) for listing in one.listings()]
+        return tuple(dict.fromkeys([reader.source, *(one.source for one in maps), *ontologies, *listings]))
 
     def source(self, name: str) -> Source:
         """The source of this id.

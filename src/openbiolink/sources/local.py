@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 from openbiolink.errors import InputError
 from openbiolink.files import check_file
+from openbiolink.sources.catalogue import DEFAULT_EDITION, EDITIONS, load_catalogue
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from openbiolink.sources.declarations import Catalogue
@@ -45,7 +48,19 @@ def read_source_map(path: Path) -> tuple[str | None, dict[str, Path]]:
     return edition, {name: path.parent / value for name, value in entries.items()}
 
 
-def check_sources(catalogue: Catalogue, paths: dict[str, Path], origin: str) -> None:
+def edition_of(names: AbstractSet[str], *added: Path) -> str:
+    """The edition that source ids belong to: the default one if it has them all, else the first that does.
+
+    Args:
+        names: source ids.
+        added: files that are added to the catalogue.
+    """
+    editions = sorted(EDITIONS, key=DEFAULT_EDITION.__ne__)
+    fitting = (edition for edition in editions if names <= load_catalogue(edition, *added).sources.keys())
+    return next(fitting, DEFAULT_EDITION)
+
+
+def check_sources(catalogue: Catalogue, paths: Mapping[str, Path], origin: str) -> None:
     """Check that all ids are known and all files there.
 
     Raises:
@@ -63,7 +78,7 @@ def check_sources(catalogue: Catalogue, paths: dict[str, Path], origin: str) -> 
 
 
 def find_sources(catalogue: Catalogue, folder: Path) -> dict[str, Path]:
-    """The source files in a folder, recognised by name.
+    """The source files in a folder, recognised by name; a name that downloads have goes before all others.
 
     Raises:
         InputError: the folder is absent, or two files could be the same source.
@@ -75,6 +90,8 @@ def find_sources(catalogue: Catalogue, folder: Path) -> dict[str, Path]:
     found = {}
     for source, declared in catalogue.sources.items():
         matching = [name for name in names if any(fnmatch(name, pattern) for pattern in declared.files)]
+        if declared.addresses and declared.file_name() in matching:
+            matching = [declared.file_name()]
         if len(matching) > 1:
             both = f"{matching[0]} and {matching[1]}"
             raise InputError(f"{folder}: both {both} could be {source}; keep one, or name it in a source map")

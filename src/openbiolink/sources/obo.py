@@ -20,13 +20,19 @@ if TYPE_CHECKING:
     from openbiolink.files import Note
 
 STANZA = re.compile(r"\[(\w+)\]\s*$")
-TAG = re.compile(r"(id|alt_id|replaced_by|is_a|relationship|xref|is_obsolete):\s*([^\s{]+)(?:\s+([^\s{]+))?")
+TAG = re.compile(r"(id|alt_id|replaced_by|is_a|relationship|xref|is_obsolete|namespace):\s*([^\s{]+)(?:\s+([^\s{]+))?")
+QUALIFIER = r'[^\s"={}]+\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s",{}]+)'
+TRAILER = re.compile(rf"(?:\s+\{{{QUALIFIER}(?:\s*,\s*{QUALIFIER})*\s*\}})?(?:\s+!(?:\s.*)?)?\s*$")
+ESCAPE = re.compile(r"\\(.)")
+BLANKS = {"n": " ", "t": " ", "W": " "}  # a name stays in one line and one cell
 SHOWN_CYCLES = 5
 
 
 @dataclass(slots=True)
 class _Term:
     identifier: str = ""
+    name: str = ""
+    namespace: str = ""
     obsolete: bool = False
     alternatives: list[str] = field(default_factory=list)
     replacements: list[str] = field(default_factory=list)
@@ -43,6 +49,7 @@ class Ontology:
         is_a: (child, parent, "true" where the child is obsolete).
         part_of: (part, whole, "true" where the part is obsolete).
         xref: (term, cross reference).
+        name: (term, its name, its namespace tag), terms that are not obsolete only.
         resolved: id → the live id to use, or "" for an obsolete id without a replacement. Live ids
             stand for themselves; ids that are not in the file are not in here.
     """
@@ -50,6 +57,7 @@ class Ontology:
     is_a: list[tuple[str, str, str]]
     part_of: list[tuple[str, str, str]]
     xref: list[tuple[str, str]]
+    name: list[tuple[str, str, str]]
     resolved: dict[str, str]
 
 
@@ -63,6 +71,7 @@ def read_obo(path: Path, note: Note) -> Ontology:
         is_a=[(term.identifier, parent, str(term.obsolete).lower()) for term in terms for parent in term.is_a],
         part_of=[(term.identifier, whole, str(term.obsolete).lower()) for term in terms for whole in term.part_of],
         xref=[(term.identifier, xref) for term in terms for xref in term.xrefs],
+        name=[(term.identifier, term.name, term.namespace) for term in terms if term.name and not term.obsolete],
         resolved=_resolve(terms),
     )
     live = [(child, parent) for child, parent, obsolete in ontology.is_a if obsolete == "false"]
@@ -83,6 +92,8 @@ def _iter_terms(lines: Iterable[str]) -> Iterator[_Term]:
             tag = TAG.match(line)
             if tag is not None:
                 _add_tag(term, *tag.groups())
+            elif line.startswith("name:"):
+                term.name = term.name or parse_name(line.removeprefix("name:"))
     if term is not None:
         yield term
 
@@ -103,6 +114,19 @@ def _add_tag(term: _Term, tag: str, value: str, second: str | None) -> None:
             term.xrefs.append(value)
         case "is_obsolete":
             term.obsolete = value == "true"
+        case "namespace":
+            term.namespace = value
+
+
+def parse_name(text: str) -> str:
+    r"""The name that the value of a name tag gives: escapes undone, qualifiers and comment at its end left out.
+
+    >>> parse_name(r' 2\,3-alkyl \{open\} chain {xref="a ! b"} ! a comment')
+    '2,3-alkyl {open} chain'
+    """
+    trailer = TRAILER.search(text)
+    name = text[: trailer.start()] if trailer is not None else text
+    return ESCAPE.sub(lambda escape: BLANKS.get(escape[1], escape[1]), name).strip()
 
 
 def _resolve(terms: Iterable[_Term]) -> dict[str, str]:

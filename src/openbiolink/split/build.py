@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from openbiolink.errors import InputError
 from openbiolink.files import replaced_folder
-from openbiolink.split.graph_files import read_direction, read_graph
+from openbiolink.split.graph_files import read_direction, read_graph, read_licence
 from openbiolink.split.leakage import drop_implied_negatives, drop_super_relations, drop_unseen, write_rules
 from openbiolink.split.negatives import make_negatives
-from openbiolink.split.write import MANIFEST, Outcome, is_split_file, split_files, write_manifest, write_parts
+from openbiolink.split.write import (
+    MANIFEST,
+    Outcome,
+    is_split_file,
+    split_files,
+    write_manifest,
+    write_parts,
+    write_terms,
+)
 from openbiolink.tables import open_database
 
 if TYPE_CHECKING:
@@ -107,10 +115,12 @@ def build_split(
         drop_implied_negatives(connection)
         progress("split", 3, STEPS)
         rows = write_parts(connection, folder, files)
+        write_terms(folder, graph.edges)
         outcome = Outcome(
             scheme=scheme.name,
             directed=directed,
             options=scheme.options,
+            licence=read_licence(graph.edges),
             inputs=graph.inputs(),
             counts=counts,
             rows=rows,
@@ -118,7 +128,9 @@ def build_split(
         )
         manifest = write_manifest(connection, folder, outcome, read_notes=notes, note=note)
         progress("split", STEPS, STEPS)
-    return Split(folder=target, files={name: target / name for name in (*rows, MANIFEST)}, manifest=manifest)
+    return Split(
+        folder=target, files={name: target / name for name in (*manifest["outputs"], MANIFEST)}, manifest=manifest
+    )
 
 
 def _keeper(notes: list[str], graph: GraphFiles, note: Note) -> Note:

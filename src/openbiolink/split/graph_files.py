@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from openbiolink.errors import InputError
 from openbiolink.files import iter_lines
@@ -71,25 +71,47 @@ class InputCounts:
     true_negative_duplicates: int
 
 
+def read_manifest(edges: Path) -> dict[str, Any]:
+    """What the `manifest.json` beside the edges holds; nothing where there is none.
+
+    Raises:
+        InputError: it is not JSON.
+    """
+    path = edges.with_name("manifest.json")
+    if not path.is_file():
+        return {}
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(
+            f"{path}: is not JSON ({error}); mend it, or say --directed or --undirected and move it away"
+        ) from error
+    return manifest if isinstance(manifest, dict) else {}
+
+
 def read_direction(edges: Path, *, directed: bool | None) -> bool:
     """Whether the graph is directed: as asked, else as the manifest beside the edges says, else yes.
 
     Raises:
         InputError: that manifest is not JSON, or its `directed` is neither true nor false.
     """
-    manifest = edges.with_name("manifest.json")
-    if directed is not None or not manifest.is_file():
-        return directed is not False
-    try:
-        value = json.loads(manifest.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(
-            f"{manifest}: is not JSON ({error}); mend it, or say --directed or --undirected and move it away"
-        ) from error
-    found = value.get("directed", True) if isinstance(value, dict) else True
+    found = read_manifest(edges).get("directed", True) if directed is None else directed
     if not isinstance(found, bool):
-        raise InputError(f"{manifest}: directed is {found!r}, expected true or false; say --directed instead")
+        place = edges.with_name("manifest.json")
+        raise InputError(f"{place}: directed is {found!r}, expected true or false; say --directed instead")
     return found
+
+
+def read_licence(edges: Path) -> dict[str, Any] | None:
+    """The terms of a graph, as the manifest beside its edges tells them; None where nothing does.
+
+    Raises:
+        InputError: that manifest is not JSON.
+    """
+    manifest = read_manifest(edges)
+    licence = manifest.get("licence")
+    of_graph = str(manifest.get("format")).startswith("openbiolink-graph/")
+    return licence if of_graph and isinstance(licence, dict) else None
 
 
 def read_graph(

@@ -238,9 +238,10 @@ def _is_undirected(connection: DuckDBPyConnection, group: Group) -> bool:
 
 def _pool(connection: DuckDBPyConnection, kind: int) -> IntArray:
     """The numbers of the listed nodes of a type, ascending."""
-    return connection.execute(
+    columns = connection.execute(
         "SELECT id::BIGINT AS id FROM node WHERE listed AND kind = ? ORDER BY id", [kind]
-    ).fetchnumpy()["id"]
+    ).fetchnumpy()
+    return np.asarray(columns["id"], dtype=np.int64)
 
 
 def _stream(connection: DuckDBPyConnection, group: Group, seed: int) -> BitGenerator:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from openbiolink.files import sha256_of, write_json
+from openbiolink.croissant import CROISSANT_FILE, croissant
+from openbiolink.files import sha256_of, write_json, write_text
+from openbiolink.graph.licence import LICENCE_FILE, unknown_terms_text
 from openbiolink.tables import write_tsv
 
 if TYPE_CHECKING:
@@ -35,11 +38,23 @@ REMOVED_ROWS = f"""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What the manifest tells and the database does not hold."""
+    """What the manifest tells and the database does not hold.
+
+    Attributes:
+        scheme: the name of the scheme.
+        directed: whether the graph is.
+        options: of the scheme.
+        licence: the terms of the graph, as its manifest has them; None where they are unknown.
+        inputs: the files that were read.
+        counts: what they held.
+        rows: file of the split → rows.
+        shortfalls: groups of negatives that are too few.
+    """
 
     scheme: str
     directed: bool
     options: Mapping[str, Any]
+    licence: Mapping[str, Any] | None
     inputs: Mapping[str, Path]
     counts: InputCounts
     rows: Mapping[str, int]
@@ -91,7 +106,7 @@ def split_files(*, train_validation: bool = True, test: bool = True) -> dict[str
 
 def is_split_file(name: str) -> bool:
     """Whether a file of this name is one that a split consists of."""
-    return name == MANIFEST or name in split_files()
+    return name in {MANIFEST, LICENCE_FILE, CROISSANT_FILE} or name in split_files()
 
 
 def write_parts(connection: DuckDBPyConnection, folder: Path, files: Mapping[str, str]) -> dict[str, int]:
@@ -99,17 +114,26 @@ def write_parts(connection: DuckDBPyConnection, folder: Path, files: Mapping[str
     return {name: write_tsv(connection, query, folder / name) for name, query in sorted(files.items())}
 
 
+def write_terms(folder: Path, edges: Path) -> None:
+    """Write `LICENSE.txt`: the one that lies beside the edges, or a text that says that the terms are unknown."""
+    beside = edges.with_name(LICENCE_FILE)
+    if beside.is_file():
+        shutil.copyfile(beside, folder / LICENCE_FILE)
+    else:
+        write_text(folder / LICENCE_FILE, unknown_terms_text())
+
+
 def write_manifest(
     connection: DuckDBPyConnection, folder: Path, outcome: Outcome, *, read_notes: Sequence[str], note: Note
 ) -> dict[str, Any]:
-    """Write `manifest.json` beside the files of a split; returns what it holds.
+    """Write `croissant.json` and `manifest.json` beside the files of a split; returns what the manifest holds.
 
     `relations` has, for every relation of the edges file, its distinct positives in the input, in each part
     and among the removed; its share of all positives of each part (0 to 1); and how many negatives it lacks.
 
     Args:
         connection: the database with the tables of the split.
-        folder: holds all other files already.
+        folder: holds all other files already, `LICENSE.txt` among them.
         outcome: what else to tell.
         read_notes: what was noted while the input was read.
         note: called with what there is to note of the split itself.
@@ -119,18 +143,24 @@ def write_manifest(
     notes = _notes(counts, relations, outcome.shortfalls)
     for line in notes:
         note(line)
-    manifest = {
+    manifest: dict[str, Any] = {
         "format": FORMAT,
         "version": version("openbiolink"),
         "scheme": outcome.scheme,
         "directed": outcome.directed,
         "options": dict(outcome.options),
+        "licence": outcome.licence,
         "inputs": {name: {"file": path.name, **_fingerprint(path)} for name, path in outcome.inputs.items()},
-        "outputs": {name: {**_fingerprint(folder / name), "rows": n} for name, n in outcome.rows.items()},
+        "outputs": {
+            **{name: {**_fingerprint(folder / name), "rows": n} for name, n in outcome.rows.items()},
+            LICENCE_FILE: _fingerprint(folder / LICENCE_FILE),
+        },
         "counts": counts,
         "relations": relations,
         "notes": [*read_notes, *notes],
     }
+    write_json(folder / CROISSANT_FILE, croissant(manifest))
+    manifest["outputs"][CROISSANT_FILE] = _fingerprint(folder / CROISSANT_FILE)
     write_json(folder / MANIFEST, manifest)
     return manifest
 

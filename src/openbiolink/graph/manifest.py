@@ -1,0 +1,119 @@
+"""The manifest of a graph: what it was made of, how, and what came of it. The same build gives the same bytes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from openbiolink.files import sha256_of
+from openbiolink.graph.licence import effective_licence
+from openbiolink.graph.statistics import count_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import duckdb
+
+    from openbiolink.graph.build import Build
+    from openbiolink.graph.plan import GraphOptions, Plan
+    from openbiolink.sources.declarations import Catalogue
+
+FORMAT = "openbiolink-graph/1"
+MANIFEST = "manifest.json"
+
+
+def describe_graph(
+    connection: duckdb.DuckDBPyConnection,
+    catalogue: Catalogue,
+    *,
+    plan: Plan,
+    options: GraphOptions,
+    build: Build,
+    origins: Mapping[str, Mapping[str, str]],
+    added: Sequence[Path],
+) -> dict[str, Any]:
+    """The manifest of a graph that is in the database, but for the files written and the notes.
+
+    Args:
+        connection: the database of the build.
+        catalogue: the edition.
+        plan: what was to be built.
+        options: how.
+        build: what was built.
+        origins: source id → `url` and `version`, where they are known.
+        added: files of the user that were added to the edition.
+    """
+    licences: dict[str, list[str]] = {}
+    for name in sorted(build.loaded):
+        licences.setdefault(catalogue.sources[name].licence, []).append(name)
+    return {
+        "format": FORMAT,
+        "version": version("openbiolink"),
+        "edition": catalogue.edition,
+        "catalogues": [{"file": path.name, "sha256": sha256_of(path)} for path in added],
+        "directed": options.directed,
+        "options": _plain(asdict(options) | asdict(options.output)),
+        "inputs": _inputs(catalogue, build, origins),
+        "licences": dict(sorted(licences.items())),
+        "licence": _licence(catalogue, build, origins),
+        "missing_sources": _plain(plan.missing),
+        "left_out": {name: _plain(asdict(entry)) for name, entry in plan.left_out.items()},
+        "counts": _counts(connection),
+        "not_in_ontology": build.not_in_ontology,
+        "replaced_in_ontology": build.replaced,
+        "ledger": [asdict(entry) for entry in build.ledger],
+    }
+
+
+def _plain(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries as JSON has them: lists for tuples, and no options within options."""
+    return {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in entries.items()
+        if not isinstance(value, dict)
+    }
+
+
+def _inputs(catalogue: Catalogue, build: Build, origins: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
+    inputs: dict[str, dict[str, Any]] = {}
+    for name, source in sorted(build.loaded.items()):
+        inputs[name] = {
+            "file": source.path.name,
+            "sha256": source.sha256,
+            "bytes": source.size,
+            "layout": source.layout,
+            "licence": catalogue.sources[name].licence,
+        }
+        known = origins.get(name, {})
+        inputs[name] |= {key: known[key] for key in ("version", "url") if known.get(key)}
+    return inputs
+
+
+def _licence(catalogue: Catalogue, build: Build, origins: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    edges = dict.fromkeys(build.loaded, 0)
+    for entry in build.ledger:
+        edges[entry.source] += entry.edges
+    versions = {name: known.get("version", "") for name, known in origins.items()}
+    return effective_licence(catalogue, build.loaded, versions=versions, edges=edges)
+
+
+def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    relations = connection.execute("""
+        SELECT relation, count(*) FILTER (NOT negative), count(*) FILTER (negative)
+        FROM edges GROUP BY relation ORDER BY relation
+    """).fetchall()
+    types = connection.execute("SELECT type, count(*) FROM nodes GROUP BY type ORDER BY type").fetchall()
+    return {
+        "nodes": count_rows(connection, "nodes"),
+        "edges": count_rows(connection, "edges WHERE NOT negative"),
+        "tn_nodes": count_rows(connection, "tn_nodes"),
+        "tn_edges": count_rows(connection, "edges WHERE negative"),
+        "all_nodes": count_rows(connection, "all_nodes"),
+        "named_nodes": count_rows(connection, "names"),
+        "dated_edges": count_rows(connection, "dates WHERE NOT negative"),
+        "tn_dated_edges": count_rows(connection, "dates WHERE negative"),
+        "node_types": dict(types),
+        "relations": {relation: {"edges": yes, "tn_edges": no} for relation, yes, no in relations},
+    }

@@ -1,0 +1,53 @@
+"""TSV: delimited text without headers and quotes, the form that the other stages read.
+
+`edges.csv` and `TN_edges.csv` hold head, relation, tail, score and source; `nodes.csv`, `TN_nodes.csv` and
+`ALL_nodes.csv` hold id and type. With a file for each relation and node type the columns are the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from openbiolink.errors import InputError
+from openbiolink.graph.writers.rows import edge_files, edges_where, node_files, refuse_cells
+from openbiolink.tables import quote, write_tsv
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+    from openbiolink.graph.writers import WriterContext
+
+NODE_COLUMNS = "id, type"
+EDGE_COLUMNS = "head, relation, tail, score, source"
+
+
+def write_tables(connection: duckdb.DuckDBPyConnection, folder: Path, context: WriterContext) -> dict[str, int]:
+    """Write nodes and edges as delimited text; returns file name → rows.
+
+    Raises:
+        InputError: the separator is not one printable ASCII character or a tab, or a cell holds it.
+    """
+    options = context.options
+    separator = options.separator
+    if len(separator) != 1 or not (separator == "\t" or " " <= separator <= "~") or separator == '"':
+        raise InputError(
+            f"--output-sep {separator!r}: expected one character, a tab or a printable one of ASCII except the "
+            "quotation mark; choose another"
+        )
+    refuse_cells(
+        connection,
+        f"SELECT unnest([{NODE_COLUMNS}]) AS cell FROM all_nodes "
+        f"UNION ALL SELECT unnest([relation, score, source]) FROM {edges_where('true', options)}",
+        test=f"contains(cell, {quote(separator)})",
+        fault=f"holds the separator {separator!r} (--output-sep), and cells are written without quotation marks; "
+        "choose another separator",
+    )
+    rows = {}
+    for files, columns in ((node_files, NODE_COLUMNS), (edge_files, EDGE_COLUMNS)):
+        for stem, query in files(connection, options).items():
+            name = f"{stem}.csv"
+            ordered = f"SELECT {columns} FROM {query} ORDER BY ALL"
+            rows[name] = write_tsv(connection, ordered, folder / name, separator=separator)
+    return rows
