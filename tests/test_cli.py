@@ -92,7 +92,7 @@ def test_a_rule_that_gives_no_edge_is_said(tmp_path):
     (tmp_path / "links.txt").write_text("protein1 protein2 combined_score\n")
     (tmp_path / "map.tsv").write_text("# NCBI taxid / entrez / STRING\n9606\t1\t9606.ENSP00000000001\n")
     (tmp_path / "map.toml").write_text('[sources]\n"string.links" = "links.txt"\n"string.entrez" = "map.tsv"\n')
-    done = command("-p", tmp_path, "generate", "--source-map", tmp_path / "map.toml")
+    done = command("-p", tmp_path, "generate", "--source-map", tmp_path / "map.toml", "--allow-band", "all")
     assert done.returncode == 0
     assert "GENE_GENE: none of the 0 rows of links.txt gives an edge" in done.stderr
 

@@ -37,7 +37,7 @@ def demo_folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", ["cli.md", "sources.md"])
+@pytest.mark.parametrize("name", ["cli.md", "sources.md", "catalogue.md"])
 def test_generated_pages_are_up_to_date(name):
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == make_docs().PAGES[name](), "run `make docs`"
 
@@ -86,6 +86,64 @@ def test_the_commands_of_the_readme_exist(demo_folder):
         )
         assert done.returncode == 0, done.stderr
     assert (demo_folder / "degree.json").is_file()
+
+
+def test_every_key_of_a_catalogue_is_explained():
+    rows = re.findall(r"^\| `\w+` \|.*\|$", make_docs().catalogue_page(), flags=re.MULTILINE)
+    assert len(rows) > 90
+    assert [row for row in rows if row.split("|")[3].strip() == ""] == []
+
+
+TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def tutorial_folder(tmp_path_factory):
+    """A folder with the files that the tutorial asks for."""
+    folder = tmp_path_factory.mktemp("tutorial")
+    for name, text in re.findall(r"[Ss]ave (?:it|this) as `([\w.-]+)`.*?```\w+\n(.*?)```", TUTORIAL, flags=re.DOTALL):
+        (folder / name).write_text(text, encoding="utf-8")
+    assert sorted(path.name for path in folder.iterdir()) == ["my-sources.toml", "screen.toml", "screen.tsv"]
+    return folder
+
+
+def test_the_tutorial_adds_a_source_without_code(tutorial_folder):
+    blocks = "".join(re.findall(r"```console\n(.*?)```", TUTORIAL, flags=re.DOTALL))
+    steps = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", blocks, flags=re.MULTILINE)
+    assert len(steps) == 7
+    for command, shown in steps:
+        words = command.split()
+        if words[0] == "cat":
+            assert (tutorial_folder / words[1]).read_text(encoding="utf-8") == shown
+            continue
+        done = subprocess.run(
+            [sys.executable, "-m", *words], cwd=tutorial_folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert shown in {"", done.stdout}
+
+
+def test_what_the_tutorial_says_of_slips_and_bands_is_so(tutorial_folder, tmp_path):
+    declared = (tutorial_folder / "screen.toml").read_text(encoding="utf-8")
+    faults = {
+        declared.replace("one_of", "one_off", 1): ("rule.DRUG_BINDS_SCREENED_GENE", "one_off"),
+        declared.replace("[5, 100]", "[8, 100]"): ("screen.tsv", "--allow-band DRUG_BINDS_SCREENED_GENE"),
+    }
+    for text, said in faults.items():
+        (tmp_path / "screen.toml").write_text(text, encoding="utf-8")
+        words = ["generate", "--catalogue", tmp_path / "screen.toml", "--source-map", "my-sources.toml"]
+        done = subprocess.run(
+            [sys.executable, "-m", "openbiolink", "-p", tmp_path, *words, "--relation", "DRUG_BINDS_SCREENED_GENE"],
+            cwd=tutorial_folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        errors = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+        assert len(errors) == 1
+        assert all(words in errors[0] for words in said)
+        assert not (tmp_path / "graph_files").exists()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -190,7 +190,7 @@ def test_the_version_of_a_pinned_file_is_that_of_the_catalogue(tmp_path):
 
 def test_versions_are_found():
     lines = ["format-version: 1.2", "data-version: releases/2026-06-23/x.obo", "data-version: releases/1999/x.obo"]
-    assert find_version(declared("obo", version="old"), lines) == "old"
+    assert find_version(declared("obo", version="old"), lines) == ""
     probed = declared("obo", version="old", probe={"pattern": r"^data-version: releases/([^/]+)/"})
     assert find_version(probed, lines) == "2026-06-23"
     assert find_version(probed, ["nothing"]) == ""

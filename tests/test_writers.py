@@ -399,7 +399,10 @@ def test_rdf_as_it_is_documented():
         ) in edges
         assert len(edges) == 6
         assert len(negatives) == 1
-        assert negatives[0].startswith("_:n")
+        assert re.match(
+            r'_:n\w+ a owl:NegativePropertyAssertion ; .* ; obl:score "1e-5"\^\^xsd:double ; ', negatives[0]
+        )
+        assert any('; obl:score "gold quality" ; obl:source "ClinGen" .' in line for line in edges)
         assert f"{disease} a obl:PHENOTYPE ; rdfs:label " in (folder / "nodes.N3").read_text()
 
 
@@ -603,6 +606,7 @@ def test_formats_are_found_in_any_letter_case():
 
 def test_no_other_file_is_taken_for_ours():
     others = ["notes.txt", "edges.csv.bak", "nodes_mine.csv", "edges_GENE_DIS.txt", "ALL_edges_X.csv", "xnodes_A.csv"]
+    others += ["TN_ALL_nodes_A.csv", "TN_graph.csv"]
     for name in [*others, "", "nodes_A.csv\n", "nodes_.csv", "edges_../x.csv"]:
         assert not owned_file(name)
     for name in ("positive.bel.gz", "negative.bel.nodelink.json.gz", "kgx_nodes.tsv", "kgx_edges.tsv"):

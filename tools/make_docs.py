@@ -1,12 +1,14 @@
-"""Write the generated pages of the documentation: the command line, and the sources.
+"""Write the generated pages of the documentation: the command line, the sources, and what a catalogue declares.
 
-    python tools/make_docs.py            write docs/cli.md and docs/sources.md
+    python tools/make_docs.py            write docs/cli.md, docs/sources.md and docs/catalogue.md
 
 A test makes the same texts and compares them with the files.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 import tomllib
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +19,7 @@ from typer.testing import CliRunner
 
 from openbiolink.cli import app
 from openbiolink.cli.sources import CHECKED, list_rows
+from openbiolink.sources import declarations
 from openbiolink.sources.catalogue import DEFAULT_EDITION, EDITIONS, load_catalogue
 
 if TYPE_CHECKING:
@@ -265,7 +268,67 @@ def _codes(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-PAGES = {"cli.md": cli_page, "sources.md": sources_page}
+# Heading of a table of a catalogue file → the model that says what may stand in it.
+TABLES = {
+    '[source."NAME"]': declarations.Source,
+    '[[source."NAME".address]]': declarations.Address,
+    "probe": declarations.Probe,
+    '[[source."NAME".layout]]': declarations.Layout,
+    '[rule."NAME"]': declarations.Rule,
+    "head, tail, and [end.NAME]": declarations.End,
+    "key, value": declarations.Cell,
+    "where, negation": declarations.Condition,
+    "listed_in": declarations.Listed,
+    "score": declarations.Score,
+    "quality, and [quality.NAME]": declarations.Quality,
+    "date": declarations.When,
+    "expect": declarations.Band,
+    "[map.NAME]": declarations.IdMap,
+    "[name.NAME]": declarations.Name,
+    "[namespace.NAME]": declarations.Namespace,
+    '[licence."NAME"]': declarations.Licence,
+}
+CATALOGUE_INTRODUCTION = f"""\
+# What a catalogue file declares
+
+{GENERATED}
+
+A catalogue is TOML. The editions that come with the package are such files, and `--catalogue FILE` reads one of yours,
+which adds to the edition or replaces whole tables of the same name; [tutorial.md](tutorial.md) makes one. Keys that are
+not listed here are refused, and so are references that lead nowhere.
+
+Pieces that several rules share are written once: `[end.NAME]` for a head or tail, `[quality.NAME]` for quality levels;
+a rule then says `head = "NAME"`. `layout = "SOURCE"` takes the layouts of another source. The tables `[relation]`,
+`[node_type]` and `[prefix]` add to the schema, as src/openbiolink/schema.toml is written.
+"""
+
+
+def catalogue_page() -> str:
+    """Every table and key of a catalogue file, from the docstrings of the models that read it."""
+    lines = [CATALOGUE_INTRODUCTION]
+    for heading, model in TABLES.items():
+        text = inspect.getdoc(model) or ""
+        words, _, _ = text.partition("\n\nAttributes:")
+        fields = {field.alias or name: field for name, field in model.model_fields.items()}
+        meanings = _attributes(model)
+        named = {field.alias or name: meanings.get(name, "") for name, field in model.model_fields.items()}
+        needed = {key: "needed" if field.is_required() else "" for key, field in fields.items()}
+        rows = [(f"`{key}`", needed[key], named[key]) for key in fields]
+        lines += [f"## `{heading}`", "", " ".join(words.split()), "", *_table("key | | what it says", rows)]
+    return "\n".join(lines)
+
+
+def _attributes(model: type) -> dict[str, str]:
+    """What the docstrings of a model and of those it is made from say of each attribute."""
+    meanings: dict[str, str] = {}
+    for one in reversed(model.__mro__):
+        _, _, listed = (inspect.getdoc(one) or "").partition("Attributes:\n") if one.__doc__ else ("", "", "")
+        entries = re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", listed, flags=re.MULTILINE)
+        meanings |= {name: re.sub(r"\s+", " ", text) for name, text in entries}
+    return meanings
+
+
+PAGES = {"cli.md": cli_page, "sources.md": sources_page, "catalogue.md": catalogue_page}
 
 
 def main() -> None:

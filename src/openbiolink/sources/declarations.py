@@ -221,11 +221,20 @@ class Listed(_Declared):
 
 
 class Condition(_Declared):
-    """A test of a row; a row that fails it is counted as `filtered:<reason>`.
+    """A test of a row; a row that fails it is counted as `filtered:<reason>`. Exactly one test is given.
 
-    Exactly one test is given: the cell of `column` is one of some texts, none of some texts, matches or does
-    not match a regular expression somewhere, holds a token between separators, or is a number above or at least
-    a bound; or, without `column`, the row is listed in another table.
+    Attributes:
+        column: the column whose cell is tested; none for `listed_in`.
+        reason: why a row that fails is left out, in one word.
+        one_of: the cell is one of these texts.
+        none_of: the cell is none of these texts.
+        matches: the cell matches this regular expression somewhere.
+        matches_not: the cell does not match this regular expression anywhere.
+        token: the cell holds this text between separators.
+        separator: what stands between the tokens of a cell.
+        above: the cell is a number above this one.
+        at_least: the cell is this number or one above.
+        listed_in: the row has a partner in another table.
     """
 
     column: str = ""
@@ -294,7 +303,15 @@ class End(Cell):
 
 
 class IdMap(_Declared):
-    """A table of one namespace's ids and another's; several values of a key all count."""
+    """A table of one namespace's ids and another's; several values of a key all count.
+
+    Attributes:
+        source: the source.
+        table: its table.
+        where: conditions that its rows meet; others are passed over.
+        key: the id that is looked up.
+        value: the id that it stands for.
+    """
 
     source: str
     table: str = "rows"
@@ -322,6 +339,7 @@ class Name(_Declared):
         text: the column of its name.
         kind: the column that says what kind of thing it is within its node type, where there is one, such as the
             branch of the Gene Ontology.
+        where: conditions that its rows meet; others are passed over.
     """
 
     source: str
@@ -391,7 +409,13 @@ class Score(_Declared):
 
 
 class Quality(_Declared):
-    """The condition that a row meets at each level; a level without one lets every row pass."""
+    """The condition that a row meets at each level; a level without one lets every row pass.
+
+    Attributes:
+        low: what a row says to be of low quality at least.
+        medium: the same for medium quality.
+        high: the same for high quality.
+    """
 
     low: Condition | None = None
     medium: Condition | None = None
