@@ -60,7 +60,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)
         source_map = write_string(folder, options.rows)
-        command = [Path(sys.executable).with_name("openbiolink"), "-p", folder, "generate", "--source-map", source_map]
+        command = [Path(sys.executable).with_name("openbiolink"), "-p", folder, "generate", "--edition", "2020"]
+        command += ["--source-map", source_map]
         start = time.perf_counter()
         subprocess.run(command, check=True)
         seconds = time.perf_counter() - start

@@ -129,7 +129,7 @@ def test_the_tutorial_adds_a_source_without_code(tutorial_folder):
 def test_what_the_tutorial_says_of_slips_and_bands_is_so(tutorial_folder, tmp_path):
     declared = (tutorial_folder / "screen.toml").read_text(encoding="utf-8")
     faults = {
-        declared.replace("one_of", "one_off", 1): ("rule.DRUG_BINDS_SCREENED_GENE", "one_off"),
+        declared.replace("one_of", "one_off", 1): ('screen.toml: [rule."DRUG_BINDS_SCREENED_GENE"]', "one_off"),
         declared.replace("[5, 100]", "[8, 100]"): ("screen.tsv", "--allow-band DRUG_BINDS_SCREENED_GENE"),
     }
     for text, said in faults.items():

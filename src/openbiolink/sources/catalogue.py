@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 EDITIONS = ("2020", "2026")
 DEFAULT_EDITION = "2026"
+Places = dict[tuple[str, str], str]  # kind and name of a declaration → how messages name it
 SHARED = "shared"  # the folder of what all editions have in common
 
 
@@ -66,37 +67,49 @@ def parse_catalogue(edition: str, declarations: Iterable[Traversable], added: It
         CatalogueError: as `load_catalogue`.
     """
     licences = files("openbiolink") / "sources" / "licences.toml"
-    merged = _merge([licences, *declarations], replace=False)
-    for kind, entries in _merge(added, replace=True).items():
+    places: Places = {}
+    merged = _merge([licences, *declarations], places, replace=False)
+    for kind, entries in _merge(added, places, replace=True).items():
         merged[kind] |= entries
     schema = load_schema({kind: merged.pop(kind) for kind in SCHEMA_TABLES})
     ends, qualities = merged.pop("end"), merged.pop("quality")
     for name, source in merged["source"].items():
         if isinstance(source.get("layout"), str):
-            source["layout"] = _named_piece(name, "layout", source["layout"], merged["source"])["layout"]
+            piece = _named_piece(places["source", name], "layout", source["layout"], merged["source"])
+            source["layout"] = piece.get("layout", ())
     for name, rule in merged["rule"].items():
         for key, pieces in (("head", ends), ("tail", ends), ("quality", qualities)):
             if isinstance(rule.get(key), str):
-                rule[key] = _named_piece(name, key, rule[key], pieces)
+                rule[key] = _named_piece(places["rule", name], key, rule[key], pieces)
     for name, entry in merged["name"].items():
         if isinstance(entry.get("node"), str):
-            entry["node"] = _named_piece(name, "node", entry["node"], ends)
+            entry["node"] = _named_piece(places["name", name], "node", entry["node"], ends)
     try:
         catalogue = Catalogue(edition=edition, graph_schema=schema, **merged)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise CatalogueError(f"edition {edition}: {place}: {first['msg']} (got {first['input']!r:.80})") from error
-    _check_references(catalogue)
+        raise CatalogueError(_describe_fault(error, places)) from error
+    _check_references(catalogue, places)
     return catalogue
+
+
+def _describe_fault(error: ValidationError, places: Places) -> str:
+    """The first fault that the models found, and where it stands."""
+    first = error.errors()[0]
+    kind, name, *keys = (str(part) for part in first["loc"])
+    within = f" {'.'.join(keys)}:" if keys else ""
+    words = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        return f"{places[kind, name]}: unknown key {'.'.join(keys)!r}; docs/catalogue.md has those that are known"
+    got = f" (got {first['input']!r:.80})" if keys and first["type"] != "missing" else ""
+    return f"{places[kind, name]}:{within} {words}{got}"
 
 
 SCHEMA_TABLES = ("node_type", "prefix", "relation")
 CATALOGUE_TABLES = ("source", "map", "rule", "name", "namespace", "licence", "end", "quality")
 
 
-def _merge(declarations: Iterable[Traversable], *, replace: bool) -> dict[str, dict[str, Any]]:
-    """The tables of all files by kind and name."""
+def _merge(declarations: Iterable[Traversable], places: Places, *, replace: bool) -> dict[str, dict[str, Any]]:
+    """The tables of all files by kind and name; their places are added to `places`."""
     merged: dict[str, dict[str, Any]] = {kind: {} for kind in (*CATALOGUE_TABLES, *SCHEMA_TABLES)}
     for file in declarations:
         try:
@@ -115,6 +128,7 @@ def _merge(declarations: Iterable[Traversable], *, replace: bool) -> dict[str, d
             if repeated and not replace:
                 raise CatalogueError(f"{_place(file)}: [{kind}.{repeated[0]!r}] is declared twice; keep one")
             merged[kind] |= entries
+            places |= {(kind, name): f'{_place(file)}: [{kind}."{name}"]' for name in entries}
     return merged
 
 
@@ -129,7 +143,7 @@ def _place(file: Traversable) -> str:
 
 def _named_piece(owner: str, key: str, name: str, pieces: Mapping[str, Any]) -> Any:
     if name not in pieces:
-        raise CatalogueError(f"{owner!r}: {key} = {name!r} is not declared{did_you_mean(name, pieces)}")
+        raise CatalogueError(f"{owner}: {key} = {name!r} is not declared{did_you_mean(name, pieces)}")
     return pieces[name]
 
 
@@ -155,10 +169,10 @@ TABLES: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-def _check_references(catalogue: Catalogue) -> None:
+def _check_references(catalogue: Catalogue, places: Places) -> None:
     schema = catalogue.graph_schema
     for name, rule in catalogue.rules.items():
-        owner = f"rule {name!r}"
+        owner = places["rule", name]
         if rule.relation not in schema.relations:
             hint = did_you_mean(rule.relation, schema.relations)
             raise CatalogueError(f"{owner}: relation {rule.relation!r} is not in the schema{hint}")
@@ -168,22 +182,22 @@ def _check_references(catalogue: Catalogue) -> None:
             if not condition.reason:
                 raise CatalogueError(f"{owner}: the condition on {condition.column!r} has no reason; give one")
         _check_tables(catalogue, owner, rule)
-    _check_lookups(catalogue, schema)
+    _check_lookups(catalogue, schema, places)
     for kind, owners in (("source", catalogue.sources), ("namespace", catalogue.namespaces)):
         for name, licensed in owners.items():
             if licensed.licence not in catalogue.licences:
                 hint = did_you_mean(licensed.licence, catalogue.licences)
-                raise CatalogueError(f"{kind} {name!r}: licence {licensed.licence!r} is not declared{hint}")
+                raise CatalogueError(f"{places[kind, name]}: licence {licensed.licence!r} is not declared{hint}")
 
 
-def _check_lookups(catalogue: Catalogue, schema: Schema) -> None:
+def _check_lookups(catalogue: Catalogue, schema: Schema, places: Places) -> None:
     for name, mapping in catalogue.maps.items():
         for cell in (mapping.key, mapping.value):
-            _check_prefix(f"map {name!r}", cell, schema)
-        _check_tables(catalogue, f"map {name!r}", mapping)
+            _check_prefix(places["map", name], cell, schema)
+        _check_tables(catalogue, places["map", name], mapping)
     for name, entry in catalogue.names.items():
-        _check_end(catalogue, f"name {name!r}", entry.node, schema)
-        _check_tables(catalogue, f"name {name!r}", entry)
+        _check_end(catalogue, places["name", name], entry.node, schema)
+        _check_tables(catalogue, places["name", name], entry)
 
 
 def _check_end(catalogue: Catalogue, owner: str, end: End, schema: Schema) -> None:
@@ -217,6 +231,6 @@ def _check_columns(catalogue: Catalogue, owner: str, source: str, table: str, co
         missing = sorted(columns - available)
         if missing:
             raise CatalogueError(
-                f"{owner} reads column {missing[0]!r}, which table {table!r} of {source!r} does not have in every "
+                f"{owner}: reads column {missing[0]!r}, which table {table!r} of {source!r} does not have in every "
                 f"layout{did_you_mean(missing[0], available)}; columns: {', '.join(sorted(available))}"
             )
