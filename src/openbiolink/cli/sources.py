@@ -244,6 +244,7 @@ def _yes(value: bool | None) -> str:
 def _status(catalogue: Catalogue, row: Mapping[str, Any]) -> str:
     words = [row["status"]]
     words += [] if row["default"] else ["opt-in"]
+    words += [] if catalogue.sources[row["id"]].addresses else ["by hand"]
     words += ["closed"] if catalogue.licences[row["licence"]].reuse == "closed" else []
     return ", ".join(words)
 

@@ -411,15 +411,23 @@ def render_diff(diff: Diff) -> Group:
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Rows with a change, and the sums of all rows in the last line."""
+    """Rows with a change, and the sums of all rows in the last line; what no row has is no column."""
+    from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title), show_footer=True)
+    table = Table(title=Text(title), show_footer=True, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    words = {"type", "relation", "source"}
+    always = words | {"first", "second", "lost", "gained"}
+    columns = [name for name in columns if name in always or any(row[name] for row in rows)]
     for name in columns:
-        numbers = [row[name] for row in rows if isinstance(row[name], int)]
-        total = f"{sum(numbers):,}" if name not in {"type", "relation", "source"} else ""
-        table.add_column(name.replace("_", " "), footer=total, justify="right" if total else "left", overflow="fold")
+        total = "" if name in words else f"{sum(row[name] for row in rows):,}"
+        table.add_column(
+            name.replace("_", "\n").replace("reidentified", "re-\nidentified"),
+            footer=total,
+            justify="right" if total else "left",
+            overflow="fold",
+        )
     for row in rows:
         if (
             row["kept"] != row["first"]
