@@ -31,6 +31,30 @@ NAMES = {
     "REACTOME:R-HSA-109581": "Apoptosis",
 }
 
+# A catalogue file that adds a relation of its own, without any vocabulary for it.
+USER = """
+[prefix]
+MINE = { pattern = 'm\\d+' }
+[node_type]
+THING = ["MINE"]
+[relation]
+THING_LIKES_GENE = { head = "THING", tail = "GENE" }
+[source.mine]
+title = "A source of my own"
+gives = ["edge"]
+homepage = "https://example.org"
+licence = "CC0 1.0"
+format = "delimited"
+files = ["mine.tsv"]
+layout = [{ name = "two columns", header = "none", positional = ["a", "b"] }]
+[rule.THING_LIKES_GENE]
+relation = "THING_LIKES_GENE"
+source = "mine"
+label = "mine"
+head = { type = "THING", column = "a", prefix = "MINE" }
+tail = { type = "GENE", column = "b", prefix = "NCBIGENE" }
+"""
+
 
 @dataclass
 class Built:

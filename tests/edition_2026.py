@@ -286,8 +286,10 @@ def write_clingen(folder: Path) -> Path:
 def write_diseases(folder: Path) -> Path:
     p1, p3, p12 = (protein.removeprefix("9606.") for protein in (P1, P3, P12))
     rows = [
-        (p3, "DOID:9903", "MedlinePlus", "4"),
-        (p12, "DOID:9903", "MedlinePlus", "3"),
+        (p3, "DOID:9903", "MedlinePlus", "1"),
+        (p3, "DOID:9903", "MedlinePlus", "4.5"),
+        (p12, "DOID:9903", "MedlinePlus", "3.000"),
+        (p1, "DOID:9903", "MedlinePlus", "0.5"),
         (p1, "DOID:9903", "UniProtKB-KW", "4"),
         ("hsa-miR-9901", "DOID:9903", "MedlinePlus", "5"),
         (p1, "AmyCo:9901", "AmyCo", "4"),
@@ -305,7 +307,8 @@ def write_dump(folder: Path) -> Path:
         "-- PostgreSQL database dump",
         "COPY public.structures (name, cd_id, id) FROM stdin;",
         "drug\\tone\t1\t9901",
-        "\\N\t2\t9902",
+        "drug\\ttwo\t2\t9902",
+        "\\N\t3\t9903",
         "\\.",
         "COPY public.omop_relationship (umls_cui, id, struct_id, relationship_name, concept_name) FROM stdin;",
         "C9900003\t1\t9901\tindication\ta \\\\ and a \\t",

@@ -187,7 +187,7 @@ class _FTP(socketserver.StreamRequestHandler):
 
     def do_PASS(self, word):
         needed = self.server.memory.password
-        self.say("230 in" if needed in (None, f"{self.user}:{word}") else "530 Login incorrect.")
+        self.say("230 in" if needed in (None, f"{self.user}:{word}") else f"530 {word} is not of {self.user}.")
 
     def do_TYPE(self, _):
         self.say("200 binary")

@@ -88,13 +88,14 @@ def test_the_demo_replaces_its_own_split_only(tmp_path):
     assert (tmp_path / "demo" / "train_test_data" / "manifest.json").read_bytes() == before
 
 
-def test_a_rule_that_gives_no_edge_is_said(tmp_path):
-    (tmp_path / "links.txt").write_text("protein1 protein2 combined_score\n")
+def test_a_graph_without_an_edge_is_refused_and_an_earlier_one_stays(tmp_path):
+    (tmp_path / "links.txt").write_text("protein1 protein2 combined_score\n9606.ENSP1 9606.ENSP2 500\n")
     (tmp_path / "map.tsv").write_text("# NCBI taxid / entrez / STRING\n9606\t1\t9606.ENSP00000000001\n")
     (tmp_path / "map.toml").write_text('[sources]\n"string.links" = "links.txt"\n"string.entrez" = "map.tsv"\n')
     done = command("-p", tmp_path, "generate", "--source-map", tmp_path / "map.toml", "--allow-band", "all")
-    assert done.returncode == 0
-    assert "GENE_GENE: none of the 0 rows of links.txt gives an edge" in done.stderr
+    assert done.returncode == 2
+    assert "none of the 1 rows read gives an edge (1 unmapped_head)" in done.stderr
+    assert not (tmp_path / "graph_files").exists()
 
 
 def test_the_version_is_said():

@@ -32,10 +32,13 @@ def catalogue_of(tmp_path, addresses=(), **more):
         + "".join(f"{key} = {value}\n" for key, value in keys.items())
         + f'[[source.{name}.layout]]\nname = "table"\ncomment = "#"\nnamed = {{ a = "left", b = "right" }}\n'
         + "".join(f'[[source.{name}.address]]\nkind = "pinned"\n{address}\n' for address in addresses)
+        + f'[rule.{name}]\nrelation = "GENE_GENE"\nsource = "{name}"\nlabel = "Things"\n'
+        'head = { type = "GENE", column = "a", prefix = "NCBIGENE" }\n'
+        'tail = { type = "GENE", column = "b", prefix = "NCBIGENE" }\n'
         for name, default in (("wanted", "true"), ("other", "false"))
     )
     path = tmp_path / "catalogue.toml"
-    path.write_text(text + "[rule]\n", encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     return parse_catalogue("test", [path])
 
 
@@ -128,7 +131,7 @@ def test_a_bomb_is_not_unpacked():
 )
 def test_each_trouble_has_its_word_and_a_way_out(server, tmp_path, file, state, words):
     server.serve("/things.tsv", file)
-    catalogue = catalogue_of(tmp_path, [at(server)], by_hand='"ask\\nthem"', **PROBE)
+    catalogue = catalogue_of(tmp_path, [at(server)], by_hand='"ask them"', **PROBE)
     finding = check(catalogue, tmp_path)
     assert (finding.state, finding.ok) == (state, False)
     assert words in finding.words
@@ -179,9 +182,60 @@ def test_a_file_that_is_here_is_used(server, tmp_path):
         assert (finding.state, finding.ok) == ("changed", False)
         assert str(file) in finding.words
     file.unlink()
-    finding = check(by_hand, tmp_path)
+    for names in ((), ("wanted",)):
+        finding = check(by_hand, tmp_path, *names)
+        assert (finding.state, finding.ok) == ("by hand", True)
+        assert finding.words == f"get it (buy it) and save it as {file}"
+    path = tmp_path / "catalogue.toml"
+    path.write_text(path.read_text().replace('saved_as = "wanted.tsv"', ""))
+    finding = check(parse_catalogue("test", [path]), tmp_path)
+    assert finding.words == f"get it (buy it) and save it in {file.parent} under a name like wanted*"
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"size": len(TABLE) + 1}, f"has {len(TABLE)} bytes, expected {len(TABLE) + 1}"),
+        ({"min_bytes": 5000}, f"has {len(TABLE)} bytes, fewer than the 5000 of a whole file"),
+    ],
+)
+def test_a_file_that_a_fetch_refuses_for_its_size_is_not_ok(server, tmp_path, facts, words):
+    assert len(TABLE) < 5000
+    more = "".join(f"{key} = {value}\n" for key, value in facts.items())
+    server.serve("/things.tsv", File(data=TABLE))
+    catalogue = catalogue_of(tmp_path, [at(server, more=more)])
+    finding = check(catalogue, tmp_path)
     assert (finding.state, finding.ok) == ("down", False)
-    assert finding.words == f"has no address; get it by hand (buy it) and put it into {file.parent} as wanted*"
+    assert words in finding.words
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "wanted.tsv").write_bytes(TABLE)
+    finding = check(catalogue, tmp_path)
+    assert (finding.state, finding.ok) == ("down", False)
+    assert finding.words.startswith(f"{tmp_path / 'sources' / 'wanted.tsv'} {words}; ")
+    with ftp_server() as memory:
+        memory.serve("/things.tsv", File(data=TABLE))
+        assert words in check(catalogue_of(tmp_path, [at(memory, more=more)]), tmp_path).words
+
+
+def test_what_no_default_rule_needs_is_not_wanted(server, tmp_path):
+    catalogue = catalogue_of(tmp_path, [at(server)])
+    assert catalogue.used_by_default() == ("wanted",)
+    path = tmp_path / "catalogue.toml"
+    text = path.read_text()
+    path.write_text(text.replace("[rule.wanted]", "[rule.wanted]\ndefault = false"))
+    catalogue = parse_catalogue("test", [path])
+    assert catalogue.used_by_default() == ()
+    assert check(catalogue, tmp_path).ok
+    path.write_text(
+        text.replace('column = "a", prefix', 'column = "a", via = ["other"], prefix')
+        + (
+            '[map.other]\nsource = "other"\nkey = { column = "a", prefix = "NCBIGENE" }\n'
+            'value = { column = "b", prefix = "NCBIGENE" }\n'
+        )
+    )
+    assert parse_catalogue("test", [path]).used_by_default() == ()
+    path.write_text(path.read_text().replace("default = false", ""))
+    assert parse_catalogue("test", [path]).used_by_default() == ("wanted", "other")
 
 
 @pytest.mark.parametrize(
@@ -207,13 +261,16 @@ def test_a_version_may_be_declared_less_exactly(server, tmp_path):
 
 def test_a_version_stands_on_a_page_elsewhere(server, tmp_path):
     server.serve("/things.tsv", File(data=TABLE))
-    server.serve("/version.json", File(data=b'<html>{"date": "6"}'))
+    server.serve("/version.json", File(data=b'{"date": "6"}'))
     page = server.url("/version.json")
     catalogue = catalogue_of(tmp_path, [at(server)], probe=f"""{{ pattern = '"date": "(.)"', url = "{page}" }}""")
     finding = check(catalogue, tmp_path)
     assert (finding.state, finding.ok) == ("moved", True)
     assert finding.words.startswith("version 6, the edition has 5")
     assert find_version_online(catalogue.sources["wanted"]) == "6"
+    for page_start in (b"<!DOCTYPE html><title>Are you a robot? captcha</title>", b"<html>"):
+        server.serve("/version.json", File(data=page_start + b'\n"date": "6"\n'))
+        assert find_version_online(catalogue.sources["wanted"]) == ""
     server.serve("/version.json", File(data=b"", status=404))
     assert check(catalogue, tmp_path).words.startswith("no version found, layout 'table'")
     assert find_version_online(catalogue_of(tmp_path, [at(server)]).sources["wanted"]) == ""
@@ -241,9 +298,9 @@ def test_progress_and_few_connections(server, tmp_path):
     steps = []
     check(catalogue_of(tmp_path, [at(server)]), tmp_path, progress=lambda *step: steps.append(step))
     assert steps == [("ask servers", number, 2) for number in range(3)]
-    text = (tmp_path / "catalogue.toml").read_text(encoding="utf-8").removesuffix("[rule]\n")
+    text = (tmp_path / "catalogue.toml").read_text(encoding="utf-8")
     (tmp_path / "catalogue.toml").write_text(
-        "".join(text.replace("wanted", f"a{n}").replace("other", f"b{n}") for n in range(4)) + "[rule]\n"
+        "".join(text.replace("wanted", f"a{n}").replace("other", f"b{n}") for n in range(4))
     )
     catalogue = parse_catalogue("test", [tmp_path / "catalogue.toml"])
     findings = check_sources_online(catalogue, folder=tmp_path, patience=QUICK)

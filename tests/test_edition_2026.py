@@ -109,8 +109,8 @@ LEDGER = {
         "read": 6, "kept": 1, "duplicate": 2, "filtered:not_asserted": 2, "filtered:ruled_line": 1,
     },
     "GENE_DIS.DISEASES": {
-        "read": 6, "kept": 2, "filtered:keyword": 1, "filtered:not_a_protein": 1, "filtered:other_vocabulary": 1,
-        "unmapped_tail": 1,
+        "read": 8, "kept": 2, "duplicate": 1, "filtered:keyword": 1, "filtered:no_star": 1, "filtered:not_a_protein": 1,
+        "filtered:other_vocabulary": 1, "unmapped_tail": 1,
     },
     "GENE_GO": {
         "read": 13, "kept": 3, "duplicate": 2, "negated": 3, "filtered:database": 1, "filtered:no_data": 1,
@@ -252,11 +252,39 @@ def test_too_few_rows_stop_a_build(sources, tmp_path):
 
 def test_nodes_have_the_names_of_their_sources(everything):
     names = dict(everything.rows("node_names.tsv"))
-    wanted = {"NCBIGENE:990001": "AAA1", "PUBCHEM.COMPOUND:9911": "drug one", "REACTOME:R-HSA-9901": "made-up pathway"}
+    wanted = {"NCBIGENE:990001": "AAA1", "PUBCHEM.COMPOUND:9902": "drug two", "REACTOME:R-HSA-9901": "made-up pathway"}
     wanted |= {"KEGG:M99001": "module", "CL:9900001": "made-up CL:9900001", "MONDO:9900003": "made-up MONDO:9900003"}
     assert wanted.items() <= names.items()
     nameless = {node for node, _ in everything.rows("ALL_nodes.csv")} - names.keys()
-    assert nameless == {"KEGG:hsa99002", "PUBCHEM.COMPOUND:9902"}
+    # A drug that stands for several compounds names none of them.
+    assert nameless == {"KEGG:hsa99002", "PUBCHEM.COMPOUND:9901", "PUBCHEM.COMPOUND:9911"}
+
+
+def test_a_dump_without_names_gives_the_same_edges_and_a_note(sources, graph, tmp_path):
+    text = sources["drugcentral.dump"].read_text(encoding="utf-8")
+    start, end = text.index("COPY public.structures"), text.index("COPY public.omop")
+    dump = write(tmp_path / "drugcentral.dump.sql", (text[:start] + text[end:]).splitlines())
+    built = generate_2026({**sources, "drugcentral.dump": dump}, tmp_path / "graph")
+    assert built.edges == graph.edges
+    assert "drugcentral.dump.sql: has no table structures, which is taken as empty" in built.manifest["notes"]
+    broken = write(dump, (text[:end]).splitlines())
+    with pytest.raises(InputError, match="no COPY block of table"):
+        generate_2026({**sources, "drugcentral.dump": broken}, tmp_path / "graph")
+
+
+def test_a_grade_that_is_not_known_comes_last_and_is_noted(sources, graph, tmp_path):
+    text = sources["hpo.disease_phenotype"].read_text(encoding="utf-8")
+    path = write(tmp_path / "phenotype.hpoa", text.replace("\tPCS\t", "\tXYZ\t").splitlines())
+    built = generate_2026({**sources, "hpo.disease_phenotype": path}, tmp_path / "graph")
+    assert built.edges[long("M1"), "DIS_PHENOTYPE", long("H2")] == ("IEA", "HPO")
+    rows = [line.split("\t") for line in text.splitlines() if "\tPCS\t" in line]
+    taken = sum(row[2] == "" and row[10] == "P" and not row[7].startswith("0/") for row in rows)
+    words = (
+        f"DIS_PHENOTYPE: {taken} rows of phenotype.hpoa have a score that is not known, such as 'XYZ', and come last"
+    )
+    assert taken > 1
+    assert words in built.manifest["notes"]
+    assert not any("is not known" in note for note in graph.manifest["notes"])
 
 
 def test_an_edge_has_its_earliest_date(graph):

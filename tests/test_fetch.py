@@ -17,11 +17,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from loopback import File, ftp_server, http_server, redirect
 from openbiolink.errors import CatalogueError, InputError
+from openbiolink.sources.catalogue import parse_catalogue
 from openbiolink.sources.declarations import Address, Catalogue, Source
-from openbiolink.sources.fetch import fetch_sources
+from openbiolink.sources.fetch import FetchOptions, Listener, fetch_sources
 from openbiolink.sources.servers import Patience
 from openbiolink.sources.transfer import read_start
 
@@ -32,13 +34,6 @@ OTHER = random.Random(2).randbytes(50_000).hex().encode() + b"\n"
 ETAG = '"one"'
 DATED = "Fri, 27 Mar 2020 12:00:00 GMT"
 GOOD = File(data=DATA, etag=ETAG, modified=DATED)
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    for name in ("http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
 
 
 @pytest.fixture(scope="module")
@@ -67,15 +62,21 @@ def catalogue(**sources):
     return Catalogue.model_construct(edition="test", sources=sources)
 
 
+def fetch_all(declared, names, folder, *, patience=QUICK, progress=None, note=None, landed=None, **options):
+    heard = {"progress": progress, "note": note, "landed": landed}
+    listener = Listener(**{name: call for name, call in heard.items() if call is not None})
+    return fetch_sources(declared, names, folder, options=FetchOptions(patience=patience, **options), listener=listener)
+
+
 def fetch(declared, folder, **options):
     """Fetch one source; the report's only entry: what was fetched, or the line that says why not."""
-    report = fetch_sources(catalogue(one=declared), ["one"], folder, **{"patience": QUICK, **options})
+    report = fetch_all(catalogue(one=declared), ["one"], folder, **options)
     assert len(report.fetched) + len(report.failed) == 1
     return report.fetched.get("one") or report.failed["one"]
 
 
 def left(folder):
-    return sorted(path.name for path in folder.iterdir() if path.name != "fetch.lock")
+    return sorted(path.name for path in folder.iterdir())
 
 
 def check_got(fetched, data, folder):
@@ -207,6 +208,32 @@ def test_a_beginning_of_another_address_is_not_gone_on_with(http, tmp_path):
     assert f"took {http.url('/second.tsv')}" in notes[0]
 
 
+def test_where_both_addresses_pin_one_checksum_the_second_goes_on_where_the_first_stopped(http, tmp_path):
+    http.asked.clear()
+    sha256 = hashlib.sha256(DATA).hexdigest()
+    both = source(*({"url": http.url(path), "sha256": sha256} for path in ("/origin.tsv", "/archive.tsv")))
+    http.serve("/origin.tsv", File(data=DATA, etag='"here"', cut=30_000), File(data=b"", status=404))
+    http.serve("/archive.tsv", File(data=DATA, etag='"there"', cut=70_000), GOOD)
+    check_got(fetch(both, tmp_path), DATA, tmp_path)
+    assert http.ranges("/archive.tsv") == ["bytes=30000-", "bytes=70000-"]
+    assert "If-Range" not in http.asked[-2].headers
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_a_short_beginning_of_one_address_takes_the_place_of_no_longer_one(http, tmp_path, pinned):
+    http.asked.clear()
+    more = {"sha256": hashlib.sha256(DATA).hexdigest()} if pinned else {}
+    both = source(*({"url": http.url(path), **more} for path in ("/long.tsv", "/short.tsv")))
+    http.serve("/long.tsv", File(data=DATA, etag=ETAG, cut=90_000), File(data=b"", status=404))
+    http.serve("/short.tsv", File(data=DATA, etag='"other"', ranges=False, cut=10_000))
+    assert "broke off" in fetch(both, tmp_path)
+    assert (tmp_path / "long.tsv.part").stat().st_size == 90_000
+    assert (tmp_path / "long.tsv.2.part").stat().st_size == 10_000
+    http.serve("/long.tsv", GOOD)
+    check_got(fetch(both, tmp_path), DATA, tmp_path)
+    assert http.ranges("/long.tsv")[-1] == "bytes=90000-"
+
+
 def test_a_page_in_the_middle_costs_nothing_that_came_before(http, tmp_path):
     http.serve("/page.tsv", File(data=DATA, etag=ETAG, cut=30_000), File(data=b"<html>down</html>"))
     line = fetch(source(http.url("/page.tsv")), tmp_path)
@@ -279,11 +306,11 @@ CAPTCHA = b"<!DOCTYPE html><title>Just a moment...</title><p>Are you a robot? So
         (b"<!DOCTYPE html><html>welcome", "is a web page, not the file"),
         (b"\xef\xbb\xbf\n <HTML><body>welcome", "is a web page, not the file"),
         (CAPTCHA, "is a web page that keeps robots out (CAPTCHA)"),
-        (gzip.compress(CAPTCHA), "is a web page that keeps robots out (CAPTCHA)"),
+        (gzip.compress(CAPTCHA, mtime=0), "is a web page that keeps robots out (CAPTCHA)"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n", "is a Git-LFS pointer"),
         (b'<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "is an XML document"),
         (b"", "is empty"),
-        (gzip.compress(b""), "is empty"),
+        (gzip.compress(b"", mtime=0), "is empty"),
         (PACKED[:-9], "cannot be unpacked: the gzip data end too early"),
         (PACKED[:500] + b"\0" * 500 + PACKED[1000:], "cannot be unpacked: the compressed data are damaged"),
         (b"PK\x03\x04" + DATA, "cannot be unpacked: the compressed data are damaged"),
@@ -398,6 +425,14 @@ def test_what_cannot_be_written_is_said(http, tmp_path):
     assert "choose another folder" in line
 
 
+def test_tests_cannot_leave_this_machine(tmp_path):
+    line = fetch(source("https://example.org/a.tsv"), tmp_path)
+    check_refused(line, "does not answer (Connection refused)", folder=tmp_path)
+    program = "import os; print(os.environ['https_proxy'], os.environ['NO_PROXY'])"
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert shown == "http://127.0.0.1:9 127.0.0.1,localhost\n"
+
+
 # redirects and credentials -------------------------------------------------------------------------------------------
 
 SECRET = "Bearer s3cr3t-t0k3n"
@@ -433,6 +468,8 @@ def test_a_redirected_transfer_goes_on_where_it_was(http, tmp_path):
         ("/loop.tsv", "redirects more than 10 times"),
         ("https://127.0.0.1:9/a.tsv", "does not answer"),
         ("http://[", "does not answer"),
+        ("http://[::1/a.tsv", "does not answer"),
+        ("http://127.0.0.1:99999/a.tsv", "does not answer"),
     ],
 )
 def test_redirects_that_lead_nowhere_are_said(http, tmp_path, target, words):
@@ -498,6 +535,48 @@ def test_credentials_of_netrc_and_of_addresses_are_not_sent(http, tmp_path, monk
     assert len(http.asked) == 2
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://h:99999/x",
+        "ftp://[::1/x",
+        "http://h:port/x",
+        "https://h:0/x",
+        "https://:80/x",
+        "https://h",
+        "http://a..b/x",
+        f"http://{'a' * 70}.org/x",
+        "gopher://h/x",
+        "https://h/a b",
+        "https://h/a\x7f",
+        "",
+    ],
+)
+def test_what_is_no_address_is_refused_in_words(url):
+    for declare in (lambda: source(url), lambda: source(probe={"pattern": "(.)", "url": url})):
+        with pytest.raises(ValidationError) as caught:
+            declare()
+        (fault,) = caught.value.errors()
+        assert fault["msg"] == "is no http, https or ftp address of the form https://host/path"
+
+
+@pytest.mark.parametrize(
+    "query", ["apikey=X", "a=1&api_key=X", "API-KEY=X", "key=X", "access_token=X", "Token=X", "secret=", "password=X"]
+)
+def test_a_key_in_an_address_is_refused_and_not_repeated(query, tmp_path):
+    url = f"https://example.org/a.tsv?{query.replace('X', 's3cr3t')}"
+    declared = """[source.a]
+        title = "t"\ngives = ["g"]\nhomepage = "h"\nlicence = "CC0 1.0"\nformat = "obo"\nfiles = ["a*"]
+        """
+    path = tmp_path / "a.toml"
+    for more in (f'address = [{{ kind = "rolling", url = "{url}" }}]', f'probe = {{ pattern = "(.)", url = "{url}" }}'):
+        path.write_text(declared + more + "\n[rule]\n")
+        with pytest.raises(CatalogueError, match=r"in its query.*`credential`") as caught:
+            parse_catalogue("test", [path])
+        assert "s3cr3t" not in str(caught.value)
+    assert source("https://example.org/a.tsv?format=new&keyword=x").addresses
+
+
 # what is there already -----------------------------------------------------------------------------------------------
 
 
@@ -543,6 +622,64 @@ def test_a_bad_file_that_is_there_is_replaced_only_by_a_good_one(http, tmp_path,
     assert words in notes[0]
 
 
+@pytest.mark.parametrize(
+    ("data", "facts", "words"),
+    [
+        (PACKED[:-9], {}, "cannot be unpacked"),
+        (OTHER, {"sha256": hashlib.sha256(DATA).hexdigest()}, "has sha256"),
+        (OTHER[:-5], {"min_bytes": len(OTHER)}, "fewer than"),
+    ],
+)
+def test_without_servers_a_bad_file_is_named_and_left(http, tmp_path, data, facts, words):
+    http.asked.clear()
+    (tmp_path / "off.tsv").write_bytes(data)
+    line = fetch(source({"url": http.url("/off.tsv"), **facts}), tmp_path, online=False)
+    check_refused(line, f"one: {tmp_path / 'off.tsv'} ", words, "without --offline", folder=tmp_path, rest=["off.tsv"])
+    assert (tmp_path / "off.tsv").read_bytes() == data
+    assert "there is no file of it" in fetch(source(http.url("/none.tsv")), tmp_path / "none", online=False)
+    assert not (tmp_path / "none").exists()
+    (tmp_path / "off.tsv").write_bytes(DATA)
+    check_got(fetch(source({"url": http.url("/off.tsv"), **facts}), tmp_path, online=False), DATA, tmp_path)
+    assert http.asked == []
+
+
+def test_a_file_whose_landing_nobody_heard_of_is_told_of_again(http, tmp_path):
+    declared = source(http.url("/first.tsv"), http.url("/told.tsv"), saved_as="told.tsv")
+    http.serve("/first.tsv", File(data=b"", status=404))
+    http.serve("/told.tsv", GOOD)
+
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(declared, tmp_path, landed=stopped)
+    assert (tmp_path / "told.tsv").read_bytes() == DATA
+    http.asked.clear()
+    landed = []
+    fetched = fetch(declared, tmp_path, landed=landed.append)
+    check_got(fetched, DATA, tmp_path)
+    assert (fetched.kept, fetched.url, fetched.modified) == (False, http.url("/told.tsv"), "2020-03-27")
+    assert landed == [fetched]
+    assert fetch(declared, tmp_path).kept
+    with pytest.raises(KeyboardInterrupt):
+        fetch(declared, tmp_path, landed=stopped, refresh=True)
+    (tmp_path / "told.tsv").write_bytes(OTHER)  # by hand, so that nothing is known of it
+    fetched = fetch(declared, tmp_path)
+    check_got(fetched, OTHER, tmp_path)
+    assert (fetched.kept, fetched.url) == (True, "")
+
+
+def test_a_file_that_is_not_accepted_where_it_lands_makes_its_source_fail(http, tmp_path):
+    http.serve("/landed.tsv", GOOD)
+
+    def refuse(_):
+        raise InputError("one: no")
+
+    for _ in range(2):
+        assert fetch(source(http.url("/landed.tsv")), tmp_path, landed=refuse) == "one: no"
+        assert (tmp_path / "landed.tsv").read_bytes() == DATA
+
+
 def test_refresh_replaces_a_file_only_by_a_good_one(http, tmp_path):
     (tmp_path / "fresh.tsv").write_bytes(OTHER)
     http.serve("/fresh.tsv", File(data=b"<html>"))
@@ -571,12 +708,11 @@ def test_only_what_the_lock_knows_is_taken(http, tmp_path):
 
 
 def test_a_source_without_address_must_be_got_by_hand(tmp_path):
-    declared = source(saved_as="closed.tsv", by_hand="Log in and\nexport it.")
-    line = fetch(declared, tmp_path)
-    assert line == (
-        "one: no address gives it, it must be got by hand (Log in and export it.); "
-        f"save it as {tmp_path / 'closed.tsv'}"
-    )
+    declared = source(saved_as="closed.tsv", by_hand="Log in and export it.")
+    words = "one: no address gives it, it must be got by hand (Log in and export it.); "
+    assert fetch(declared, tmp_path) == f"{words}save it as {tmp_path / 'closed.tsv'}"
+    unnamed = source(by_hand="Log in and export it.", files=["closed*.tsv", "x.tsv"])
+    assert fetch(unnamed, tmp_path) == f"{words}save it in {tmp_path} under a name like closed*.tsv or x.tsv"
     (tmp_path / "closed.tsv").write_bytes(DATA)
     check_got(fetch(declared, tmp_path, refresh=True), DATA, tmp_path)
 
@@ -601,7 +737,7 @@ def test_all_are_tried_and_reported_in_order(http, ftp, tmp_path):
     ftp.serve("/z.tsv", File(data=OTHER))
     addresses = {"x": http.url("/x.tsv"), "y": http.url("/y.tsv"), "z": ftp.url("/z.tsv")}
     all_of_them = catalogue(**{name: source(url, files=[f"{name}.tsv"]) for name, url in addresses.items()})
-    report = fetch_sources(all_of_them, ["z", "y", "x", "z"], tmp_path, patience=QUICK)
+    report = fetch_all(all_of_them, ["z", "y", "x", "z"], tmp_path)
     assert list(report.fetched) == ["z", "x"]
     assert list(report.failed) == ["y"]
     assert left(tmp_path) == ["x.tsv", "z.tsv"]
@@ -616,7 +752,7 @@ def test_hosts_are_asked_at_the_same_time_and_never_for_more_than_two_files(tmp_
             server.serve(f"/to{path}", redirect(server.url(path, host="127.0.0.1")))
             url = server.url(f"/to{path}" if number % 3 == 0 else path, host=host)
             sources[f"s{number}"] = source(url, files=[f"{number}.tsv"])
-        report = fetch_sources(catalogue(**sources), list(sources), tmp_path, patience=QUICK)
+        report = fetch_all(catalogue(**sources), list(sources), tmp_path)
         assert len(report.fetched) == 12
         assert server.most == {"localhost": 2, "127.0.0.1": 2}
 
@@ -635,7 +771,7 @@ def test_progress_and_notes_come_one_at_a_time(http, tmp_path):
         http.serve(f"/p{number}.tsv", GOOD)
         (tmp_path / f"p{number}.tsv").write_bytes(b"<html>")
         sources[f"s{number}"] = source(http.url(f"/p{number}.tsv"), files=[f"p{number}.tsv"])
-    report = fetch_sources(catalogue(**sources), list(sources), tmp_path, progress=alone, note=alone, patience=QUICK)
+    report = fetch_all(catalogue(**sources), list(sources), tmp_path, progress=alone, note=alone)
     assert len(report.fetched) == 4
     assert len(seen) == 8
 
@@ -720,7 +856,7 @@ def test_an_ftp_server_may_ask_for_a_name_and_a_password(tmp_path, monkeypatch):
         keyed = source({"url": server.url("/closed.tsv"), "credential": "TEST_KEY"})
         monkeypatch.setenv("TEST_KEY", "me:wrong-s3cr3t")
         line = fetch(keyed, tmp_path)
-        check_refused(line, "answers 530", folder=tmp_path)
+        check_refused(line, "answers 530 to the login; check the environment variable TEST_KEY", folder=tmp_path)
         assert "s3cr3t" not in line
         monkeypatch.setenv("TEST_KEY", "me:s3cr3t:x")
         check_got(fetch(keyed, tmp_path), DATA, tmp_path)
@@ -763,17 +899,17 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from test_fetch import QUICK, catalogue, source
-from openbiolink.sources.fetch import fetch_sources
+from openbiolink.sources.fetch import Listener, fetch_sources
 
 url, folder = sys.argv[1:]
 sys.stdout.write("ready\\n"); sys.stdout.flush()
 draw = lambda file, done, total: (sys.stdout.write(f"{done}\\n"), sys.stdout.flush())
-fetch_sources(catalogue(one=source(url)), ["one"], Path(folder), progress=draw)
+fetch_sources(catalogue(one=source(url)), ["one"], Path(folder), listener=Listener(progress=draw))
 """
 
 
 @pytest.fixture
-def start(no_proxy):
+def start():
     """Start a program that fetches one address into a folder and says how many bytes it has."""
     with ExitStack() as stack:
 
@@ -835,6 +971,9 @@ def test_two_runs_do_not_write_the_same_file(http, tmp_path, start):
     wait_for(process, 50_000)
     with pytest.raises(InputError, match="another run is fetching into it"):
         fetch(source(http.url("/twice.tsv")), tmp_path)
+    (tmp_path / "else.tsv").write_bytes(OTHER)
+    assert fetch(source(http.url("/else.tsv"), files=["else.tsv"]), tmp_path).kept  # nobody is waited for to read
+    (tmp_path / "else.tsv").unlink()
     process.kill()
     process.wait()
     check_got(fetch(source(http.url("/twice.tsv")), tmp_path), DATA, tmp_path)

@@ -1,7 +1,9 @@
 """`generate` with servers that misbehave: it ends right, or with one clear line, and the next run goes on."""
 
 import gzip
+import hashlib
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +12,12 @@ import time
 import pytest
 
 from loopback import File, ftp_server, http_server, redirect
+from openbiolink.errors import InputError
+from openbiolink.sources import gather
+from openbiolink.sources.fetch import Listener
+from openbiolink.sources.gather import SourceOptions, fetch_and_lock, gather_sources
+from openbiolink.sources.lock import read_lock
+from test_fetch import DATA, OTHER, catalogue, source
 
 LINKS = "left\tright\tscore\n" + "".join(f"{990000 + n}\t{990100 + n}\t{n + 1}.5\n" for n in range(3000))
 TERMS = "gene\tterm\n" + "".join(f"{990000 + n}\tGO:{9900000 + n}\n" for n in range(20))
@@ -69,11 +77,8 @@ def http():
 
 
 @pytest.fixture
-def generate(tmp_path, monkeypatch):
+def generate(tmp_path):
     """`openbiolink generate` in a folder of its own, with a catalogue of these addresses."""
-    for name in ("http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
 
     def run(urls, *words, relation="LAB_LINK", start=False):
         addresses = [f'[[source."lab.links".address]]\nurl = "{url}"\nkind = "rolling"\n' for url in urls]
@@ -174,8 +179,9 @@ def test_the_lock_refuses_what_differs_and_names_it(http, generate, tmp_path):
     assert not stored.exists()
     stored.write_text(LINKS + "1\t2\t3\n")
     line = error_of(generate([url], "--locked", "--offline"))
-    assert "lab.links: size is" in line
-    assert "lab.links: sha256 is" in line
+    assert "lab.links: " in line
+    assert "has sha256" in line
+    assert "the lock says" in line
     assert edges_of(tmp_path) == before
     stored.unlink()
     assert generate([url]).returncode == 0
@@ -224,7 +230,7 @@ def test_a_run_that_is_stopped_leaves_nothing_half_written_and_the_next_complete
     _, said = running.communicate(timeout=30)
     assert running.returncode == (-signal.SIGKILL if stop == signal.SIGKILL else 128 + stop), said
     names = {path.name for path in tmp_path.rglob("*") if path.is_file()}
-    assert names <= {"lab.toml", "links.tsv.gz.part", "links.tsv.gz.origin.part", "fetch.lock"}
+    assert names <= {"lab.toml", "links.tsv.gz.part", "links.tsv.gz.origin.part"}
     http.serve("/links.tsv.gz", File(data=data, **DATED))
     done = generate([url])
     assert done.returncode == 0, done.stderr
@@ -232,21 +238,203 @@ def test_a_run_that_is_stopped_leaves_nothing_half_written_and_the_next_complete
     assert http.ranges("/links.tsv.gz")[-1] is not None
 
 
-@pytest.mark.parametrize("after", [0.1, 0.4, 0.7, 1.0, 1.3])
-def test_a_build_that_is_killed_leaves_the_older_graph_or_the_whole_new_one(after, generate, tmp_path):
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """The only folder for temporary files of the processes that are started."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    return tmp_path / "temporary"
+
+
+def wait_until(running, step, file, folder):
+    """Wait until a step begins and, if a file is named, until that file is being written; False if it ended before."""
+    for line in running.stderr:
+        if step in line:
+            break
+    while file and running.poll() is None and not list(folder.glob(f".graph_files-*/{file}")):
+        time.sleep(0.001)
+    return running.poll() is None
+
+
+@pytest.mark.parametrize(
+    ("step", "file"),
+    [
+        ("read lab.links", ""),
+        ("build LAB_LINK", ""),
+        ("write files", "edges_list.csv"),
+        ("write files", "edges.csv"),
+        ("write files", "positive.bel.gz"),
+    ],
+)
+def test_a_build_that_is_killed_leaves_the_older_graph_and_the_next_leaves_nothing_else(
+    step, file, generate, tmp_path, temporary
+):
     stored = tmp_path / "sources" / "2026"
     stored.mkdir(parents=True)
     (stored / "links.tsv").write_text(LINKS)
     assert generate([]).returncode == 0
+    assert list(temporary.iterdir()) == []
+    before = {path.name for path in tmp_path.iterdir()}
     older = {path.name: path.read_bytes() for path in (tmp_path / "graph_files").iterdir()}
-    (stored / "links.tsv").write_text(LINKS + "".join(f"{991000 + n}\t{992000 + n}\t5\n" for n in range(50_000)))
-    words = [word for name in ("TSV", "BEL", "RDF-N3") for word in ("--output-format", name)]
+    (stored / "links.tsv").write_text(LINKS + "".join(f"{991000 + n}\t{992000 + n}\t5\n" for n in range(10_000)))
+    words = [word for name in ("TSV", "BEL") for word in ("--output-format", name)]
     running = generate([], *words, start=True)
-    time.sleep(after)
+    assert wait_until(running, step, file, tmp_path)
     running.kill()
     running.communicate(timeout=30)
-    folder = tmp_path / "graph_files"
-    found = {path.name: path.read_bytes() for path in folder.iterdir()} if folder.exists() else {}
-    assert found == older or "positive.bel.gz" in found
+    assert running.returncode == -signal.SIGKILL
+    assert {path.name: path.read_bytes() for path in (tmp_path / "graph_files").iterdir()} == older
+    assert len(list(tmp_path.glob(".graph_files-*"))) == len(list(temporary.iterdir())) == 1
     assert generate([], *words).returncode == 0
-    assert len(edges_of(tmp_path)) == 106_000
+    assert len(edges_of(tmp_path)) == 26_000
+    assert {path.name for path in tmp_path.iterdir()} == before
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (("--output-format", "Parquet", "--output-sep", ";"), r"--output-sep ';': only TSV .*add --output-format TSV"),
+        (("--output-format", "KGX", "--output-multi-file"), r"--output-multi-file: only RDF-N3 and TSV .*leave"),
+        (("--output-sep", ";;"), r"--output-sep ';;': expected one character"),
+        (("--output-sep", "_"), r"the cell 'LAB_LINK' holds the separator '_'"),
+    ],
+)
+def test_output_that_cannot_be_is_refused_before_anything_is_built(words, fault, http, generate, tmp_path):
+    http.serve("/links.tsv.gz", File(data=gzip.compress(LINKS.encode())))
+    assert re.search(fault, error_of(generate([http.url("/links.tsv.gz")], *words)))
+    assert not (tmp_path / "graph_files").exists()
+    assert http.asked == [] or "_" in words  # the names of relations are asked of the plan, which needs the files
+
+
+# what lies among the downloads ---------------------------------------------------------------------------------------
+
+SHA256 = hashlib.sha256(DATA).hexdigest()
+BAD = [
+    (DATA[:-5000], {"min_bytes": len(DATA)}, "fewer than"),
+    (DATA[:-5000], {"size": len(DATA)}, "expected"),
+    (OTHER, {"sha256": SHA256}, "has sha256"),
+    (gzip.compress(DATA, mtime=0)[:-9], {}, "cannot be unpacked"),
+]
+
+
+def store(folder, data):
+    path = folder / "sources" / "test" / "a.tsv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(("data", "facts", "words"), BAD)
+def test_a_download_that_is_not_as_the_catalogue_says_is_fetched_again(http, tmp_path, data, facts, words):
+    http.serve("/a.tsv", File(data=DATA, **DATED))
+    path, notes = store(tmp_path, data), []
+    declared = catalogue(one=source({"url": http.url("/a.tsv"), **facts}))
+    gathered = gather_sources(declared, ["one"], tmp_path, listener=Listener(note=notes.append))
+    assert (gathered.paths, path.read_bytes()) == ({"one": path}, DATA)
+    assert words in notes[0]
+    entry = read_lock(tmp_path / "openbiolink.lock", "test")["one"]
+    assert (entry.sha256, entry.url, entry.date) == (SHA256, http.url("/a.tsv"), "2020-03-27")
+
+
+@pytest.mark.parametrize(("data", "facts", "words"), BAD)
+def test_offline_a_download_that_is_not_as_the_catalogue_says_is_refused(http, tmp_path, data, facts, words):
+    path = store(tmp_path, data)
+    declared = catalogue(one=source({"url": http.url("/a.tsv"), **facts}))
+    with pytest.raises(InputError) as caught:
+        gather_sources(declared, ["one"], tmp_path, options=SourceOptions(online=False))
+    for text in (str(path), words, "without --offline", f"save it as {path}"):
+        assert text in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == data
+    assert not (tmp_path / "openbiolink.lock").exists()
+    assert http.asked == []
+
+
+def test_files_that_the_user_names_are_taken_as_they_are(tmp_path):
+    path = tmp_path / "mine.tsv"
+    path.write_bytes(OTHER)
+    declared = catalogue(one=source({"url": "https://example.org/a.tsv", "sha256": SHA256}))
+    for options in (SourceOptions(mapped={"one": path}), SourceOptions(folder=tmp_path, online=False)):
+        gathered = gather_sources(declared, ["one"], tmp_path, options=options)
+        assert gathered.paths == {"one": path}
+        assert gathered.entries["one"].sha256 == hashlib.sha256(OTHER).hexdigest()
+
+
+def test_another_file_than_the_lock_knows_is_noted(http, tmp_path):
+    http.serve("/a.tsv", File(data=DATA))
+    declared, notes = catalogue(one=source(http.url("/a.tsv"))), []
+    for _ in range(2):
+        gather_sources(declared, ["one"], tmp_path, listener=Listener(note=notes.append))
+    assert notes == []
+    path = store(tmp_path, OTHER)
+    gather_sources(declared, ["one"], tmp_path, listener=Listener(note=notes.append))
+    (note,) = notes
+    for text in ("one: ", str(path), SHA256, hashlib.sha256(OTHER).hexdigest()):
+        assert text in note
+
+
+def test_each_file_is_locked_as_it_lands(http, tmp_path):
+    http.serve("/a.tsv", File(data=DATA, **DATED))
+    http.serve("/version", File(data=b"release 7\n"))
+    probe = {"pattern": r"release (\S+)", "url": http.url("/version")}
+    declared = catalogue(
+        one=source(http.url("/a.tsv"), probe=probe), two=source(http.url("/none.tsv"), files=["none.tsv"])
+    )
+    with pytest.raises(InputError, match="1 of 2 sources could not be fetched: two: "):
+        gather_sources(declared, ["one", "two"], tmp_path)
+    entry = read_lock(tmp_path / "openbiolink.lock", "test")["one"]
+    assert (entry.url, entry.version, entry.date) == (http.url("/a.tsv"), "7", "2020-03-27")
+    http.serve("/version", File(data=b"release 8\n"))
+    http.asked.clear()
+    assert fetch_and_lock(declared, ["one"], tmp_path).entries == {"one": entry}
+    assert http.asked == []
+
+
+def test_a_run_that_is_stopped_between_a_file_and_its_entry_loses_neither_address_nor_version(
+    http, tmp_path, monkeypatch
+):
+    http.serve("/a.tsv", File(data=DATA, **DATED))
+    http.serve("/version", File(data=b"release 7\n"))
+    probe = {"pattern": r"release (\S+)", "url": http.url("/version")}
+    declared = catalogue(one=source(http.url("/a.tsv"), probe=probe))
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(gather, "write_lock", stopped)
+        fetch_and_lock(declared, ["one"], tmp_path)
+    assert not (tmp_path / "openbiolink.lock").exists()
+    gather_sources(declared, ["one"], tmp_path)
+    entry = read_lock(tmp_path / "openbiolink.lock", "test")["one"]
+    assert (entry.url, entry.version, entry.date) == (http.url("/a.tsv"), "7", "2020-03-27")
+    assert [asked.path for asked in http.asked].count("/a.tsv") == 1
+
+
+def test_what_the_lock_lacks_is_refused_before_anything_is_fetched(http, tmp_path):
+    http.serve("/a.tsv", File(data=DATA))
+    http.serve("/b.tsv", File(data=DATA))
+    declared = catalogue(
+        one=source(http.url("/a.tsv"), files=["a.tsv"]), two=source(http.url("/b.tsv"), files=["b.tsv"])
+    )
+    gather_sources(declared, ["one"], tmp_path)
+    store(tmp_path, b"").unlink()
+    http.asked.clear()
+    with pytest.raises(InputError, match=r"openbiolink\.lock: two: is not in the lock; leave out --locked"):
+        gather_sources(declared, ["one", "two"], tmp_path, options=SourceOptions(locked=True))
+    assert http.asked == []
+
+
+def test_a_locked_run_leaves_the_lock_alone(http, generate, tmp_path):
+    http.serve("/links.tsv.gz", File(data=gzip.compress(LINKS.encode())))
+    assert generate([http.url("/links.tsv.gz")]).returncode == 0
+    stored, lock = tmp_path / "sources" / "2026" / "links.tsv.gz", tmp_path / "openbiolink.lock"
+    stored.rename(tmp_path / "links-renamed.tsv.gz")
+    (tmp_path / "map.toml").write_text('[sources]\n"lab.links" = "links-renamed.tsv.gz"\n')
+    before = lock.read_bytes(), lock.stat().st_ino
+    done = generate([http.url("/links.tsv.gz")], "--source-map", tmp_path / "map.toml", "--locked")
+    assert done.returncode == 0, done.stderr
+    assert (lock.read_bytes(), lock.stat().st_ino) == before
+    assert generate([http.url("/links.tsv.gz")], "--source-map", tmp_path / "map.toml").returncode == 0
+    assert b'file = "links-renamed.tsv.gz"' in lock.read_bytes()

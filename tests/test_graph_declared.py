@@ -145,7 +145,7 @@ def test_a_lookup_into_a_table_or_column_that_is_not_there_is_refused(tmp_path):
             "name": {"source": "left.rows", "node": GENE, "text": "label", "where": where},
         }
         declared = {"source": LEFT, "rule": {"R": rule()}, place: {"entry": entries[place]}}
-        with pytest.raises(CatalogueError, match=f"{place} 'entry' reads column 'nothing'"):
+        with pytest.raises(CatalogueError, match=rf'\[{place}\."entry"\]: reads column .nothing.'):
             declare(tmp_path / "declared.toml", declared)
 
 

@@ -1,8 +1,10 @@
 """The lock: what it says of a file, that it stays as it is, and that any other file is told from it."""
 
 import gzip
+import hashlib
 import os
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from openbiolink.errors import InputError
 from openbiolink.sources.declarations import Source
+from openbiolink.sources.fetch import Fetched
 from openbiolink.sources.lock import (
     Locked,
     check_locked,
@@ -54,6 +57,12 @@ def declared(form="delimited", **more):
     return Source.model_validate({**common, "format": form, **FORMATS[form], **more})
 
 
+def fetched(path, url="", modified=""):
+    data = path.read_bytes()
+    sha256 = hashlib.sha256(data).hexdigest()
+    return Fetched(source="things", path=path, url=url, sha256=sha256, size=len(data), modified=modified, kept=False)
+
+
 @given(st.dictionaries(TEXTS, LOCKED, max_size=4), st.dictionaries(TEXTS, LOCKED, max_size=4))
 def test_what_is_written_is_read(tmp_path_factory, old, new):
     path = tmp_path_factory.mktemp("lock") / "openbiolink.lock"
@@ -95,6 +104,24 @@ def test_an_entry_of_the_same_file_keeps_what_was_known(tmp_path):
     assert read_lock(path, "2026") == {"a": replace(ENTRY, layout="other"), "b": other}
     write_lock(path, "2026", {"a": replace(ENTRY, url="https://mirror.example.org/a.tsv")})
     assert read_lock(path, "2026")["a"].url == "https://mirror.example.org/a.tsv"
+
+
+def test_several_writers_lose_nothing(tmp_path):
+    path = tmp_path / "new" / "openbiolink.lock"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: write_lock(path, "2026", {f"s{number}": ENTRY}), range(60)))
+    assert read_lock(path, "2026").keys() == {f"s{number}" for number in range(60)}
+    assert [entry.name for entry in path.parent.iterdir()] == ["openbiolink.lock"]
+
+
+def test_where_nothing_changes_nothing_is_written(tmp_path):
+    path = tmp_path / "openbiolink.lock"
+    write_lock(path, "2026", {"a": ENTRY})
+    path.write_text("# by hand\n" + path.read_text())
+    before = path.read_bytes(), path.stat().st_ino
+    write_lock(path, "2026", {"a": replace(ENTRY, url="", date="2030-01-01")})
+    write_lock(path, "2026", {})
+    assert (path.read_bytes(), path.stat().st_ino) == before
 
 
 def test_where_there_is_no_lock_nothing_is_locked(tmp_path):
@@ -154,10 +181,11 @@ def test_a_file_is_described(tmp_path):
         layout=[{"name": "table", "comment": "#", "named": {"left": "a", "right": "b"}}],
         probe={"pattern": r"^#version: (\S+)"},
     )
-    entry = describe_source("things", source, path, url="https://example.org/things.tsv.gz")
+    entry = describe_source("things", source, path, fetched=fetched(path, "https://example.org/things.tsv.gz"))
     assert (entry.version, entry.date, entry.layout, entry.file) == ("7", "2026-09-21", "table", "things.tsv.gz")
     assert entry.size == path.stat().st_size
     assert len(entry.sha256) == 64
+    assert describe_source("things", source, path, fetched=fetched(path, modified="2020-03-27")).date == "2020-03-27"
     os.utime(path, (0, 0))
     assert describe_source("things", source, path, earlier=entry) == entry
     with pytest.raises(InputError, match="no such file"):
@@ -180,10 +208,10 @@ def test_the_version_of_a_pinned_file_is_that_of_the_catalogue(tmp_path):
     source = declared(version="9", address=pinned, probe=elsewhere)
     assert describe_source("things", source, path).version == "9"
     source = declared(version="9", address=[pinned[2]], probe=elsewhere)
-    assert describe_source("things", source, path, url=pinned[2]["url"]).version == ""
+    assert describe_source("things", source, path, fetched=fetched(path, pinned[2]["url"])).version == ""
     source = declared(version="9", address=[{**pinned[0], "sha256": None}, pinned[2]], probe=elsewhere)
-    assert describe_source("things", source, path, url=pinned[0]["url"]).version == "9"
-    assert describe_source("things", source, path, url=pinned[2]["url"]).version == ""
+    assert describe_source("things", source, path, fetched=fetched(path, pinned[0]["url"])).version == "9"
+    assert describe_source("things", source, path, fetched=fetched(path, pinned[2]["url"])).version == ""
     known = replace(plain, version="10")
     assert describe_source("things", source, path, earlier=known).version == "10"
 

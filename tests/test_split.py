@@ -639,6 +639,57 @@ def test_the_direction_is_that_of_the_manifest_beside_the_edges(tmp_path):
             split(tmp_path, rows)
 
 
+def test_the_separator_is_that_of_the_manifest_beside_the_files(tmp_path):
+    """A graph gives the same split whatever stands between its cells, and faults are found in the same lines."""
+    edges, negatives = (
+        [(f"NCBIGENE:{n}", "r", f"NCBIGENE:{(n * step) % 31}", str(n), "A b") for n in range(30)] for step in (3, 5)
+    )
+    nodes = {f"NCBIGENE:{n}": "GENE" for n in range(31)}
+    found = []
+    for separator in "\t;, ":
+        folder = tmp_path / f"separated by {ord(separator)}"
+        folder.mkdir()
+        if separator != "\t":
+            manifest = {"format": "openbiolink-graph/1", "directed": True, "options": {"separator": separator}}
+            (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+        paths = {
+            name: write(folder, name, [(separator.join(cell.replace(separator, "-") for cell in row),) for row in rows])
+            for name, rows in (
+                ("edges.csv", edges),
+                ("TN_edges.csv", negatives),
+                ("nodes.csv", nodes.items()),
+                ("ALL_nodes.csv", [*nodes.items(), ("NCBIGENE:99", "GENE")]),
+            )
+        }
+
+        def run(paths=paths, folder=folder):
+            return random_split(
+                paths["edges.csv"],
+                paths["nodes.csv"],
+                folder / "out",
+                tn_edges=paths["TN_edges.csv"],
+                options=DEFAULT,
+                overwrite=True,
+                note=lambda _: None,
+            )
+
+        tables = contents(run().folder)
+        found.append({name: data.replace(b"A-b", b"A b") for name, data in tables.items() if not name.endswith("json")})
+        with paths["edges.csv"].open("a", encoding="utf-8") as stream:
+            stream.write(separator.join(("NCBIGENE:1", "r", "NCBIGENE:1000", "", "")) + "\n")
+        with pytest.raises(InputError, match=r"line 31 \(NCBIGENE:1000\): 1 nodes of edges are not in"):
+            run()
+    assert all(one == found[0] for one in found)
+    assert found[0]["train_sample.csv"].count(b"\t") == 5 * found[0]["train_sample.csv"].count(b"\n") > 0
+
+
+@pytest.mark.parametrize("separator", ["", ";;", 3, None])
+def test_a_manifest_with_a_separator_that_is_none_is_refused(tmp_path, separator):
+    (tmp_path / "manifest.json").write_text(json.dumps({"options": {"separator": separator}}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"manifest.json: options.separator is .* expected one character"):
+        split(tmp_path, [("NA", "r", "NCBIGENE:1", "", "A")])
+
+
 def test_the_terms_of_the_graph_are_carried_over(tmp_path):
     rows = [("NA", "r", "NCBIGENE:1", "", "A")]
     found = split(tmp_path, rows)

@@ -23,7 +23,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openbiolink.errors import InputError
-from openbiolink.graph.writers import WRITERS, OutputOptions, WriterContext, find_format, graphml, owned_file
+from openbiolink.graph.writers import (
+    WRITERS,
+    OutputOptions,
+    WriterContext,
+    find_format,
+    graphml,
+    owned_file,
+    refuse_names,
+)
 from openbiolink.sources.catalogue import load_catalogue
 
 FORMATS = ("TSV", "Parquet", "RDF-N3", "Neo4j", "GraphML")
@@ -237,6 +245,60 @@ def test_what_is_no_separator_is_refused(separator):
         written(SMALL, "TSV", separator=separator),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (
+            {"formats": ("Parquet", "KGX"), "separator": ";"},
+            "only TSV has a separator, and the formats are Parquet, KGX",
+        ),
+        ({"formats": ("RDF-N3",), "separator": ","}, "only TSV has a separator"),
+        ({"formats": ("Neo4j", "BEL"), "multi_file": True}, "--output-multi-file: only RDF-N3 and TSV"),
+        ({"formats": ("Parquet", "TSV"), "separator": "ab"}, "expected one character"),
+        ({"formats": ("tsv",)}, "expected one or more of TSV, Parquet"),
+        ({"formats": ()}, "expected one or more of TSV, Parquet"),
+    ],
+)
+def test_options_that_no_format_heeds_are_refused_at_once(options, fault):
+    with pytest.raises(InputError, match=fault) as caught:
+        OutputOptions(**options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"formats": ("Parquet", "TSV"), "separator": ";", "multi_file": True},
+        {"formats": ("RDF-N3", "KGX"), "multi_file": True},
+        {"formats": tuple(WRITERS)},
+        {"formats": ("GraphML",), "scores": False},
+    ],
+)
+def test_options_that_a_format_heeds_are_taken(options):
+    assert OutputOptions(**options).formats == options["formats"]
+
+
+RULES = list(load_catalogue("2020").rules.values())
+
+
+@pytest.mark.parametrize(
+    ("options", "update", "fault"),
+    [
+        ({"separator": "_"}, {}, "the cell 'DIS_DRUG' holds the separator '_'"),
+        ({"separator": ":"}, {}, "the cell 'PREFIX:id' holds the separator ':'"),
+        ({"separator": "y"}, {"label": "my lab"}, "the cell 'my lab' holds the separator 'y'"),
+        ({"multi_file": True}, {"relation": "my relation"}, "the relation 'my relation' cannot be part of a file name"),
+        ({"multi_file": True, "formats": ("RDF-N3",)}, {"relation": "r"}, "the relation 'r' cannot"),
+    ],
+)
+def test_names_that_cannot_be_written_are_refused_by_the_rules_alone(options, update, fault):
+    rules = [*RULES, RULES[0].model_copy(update=update)]
+    with pytest.raises(InputError, match=fault):
+        refuse_names(OutputOptions(**options), rules)
+    for fit in ({}, {"multi_file": True}, {"separator": ";"}, {"formats": ("Parquet",)}):
+        refuse_names(OutputOptions(**fit), RULES)
 
 
 def test_a_cell_that_holds_the_separator_is_named():
@@ -491,7 +553,10 @@ def test_graphml_refuses_a_graph_too_big_for_its_readers(monkeypatch):
     with written(SMALL, "GraphML") as (_, rows):
         assert rows["graph.graphml"] == 6
     monkeypatch.setattr(graphml, "MOST_EDGES", 2)
-    with pytest.raises(InputError, match=r"has 3 edges, expected at most 2.*take Parquet"), written(SMALL, "GraphML"):
+    with (
+        pytest.raises(InputError, match=r"has 3 edges, expected at most 2.*nothing was written.*take Parquet"),
+        written(SMALL, "GraphML"),
+    ):
         pass
 
 

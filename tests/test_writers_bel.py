@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from built_tables import Built, database, every_rule
+from built_tables import USER, Built, database, every_rule
 from openbiolink.graph.writers import OutputOptions, WriterContext, owned_file
 from openbiolink.graph.writers.bel import FUNCTIONS, write_bel
 from openbiolink.graph.writers.vocabulary import load_vocabulary
@@ -380,30 +380,6 @@ def test_no_text_breaks_out_of_its_quotation_marks(names, score):
             )
             assert parse_script(read_text(folder / f"{name}.bel.gz"))[1] == expected
             assert set(read_nodelink(folder / f"{name}.bel.nodelink.json.gz")[0]) == links_of(expected)
-
-
-USER = """
-[prefix]
-MINE = { pattern = 'm\\d+' }
-[node_type]
-THING = ["MINE"]
-[relation]
-THING_LIKES_GENE = { head = "THING", tail = "GENE" }
-[source.mine]
-title = "A source of my own"
-gives = ["edge"]
-homepage = "https://example.org"
-licence = "CC0 1.0"
-format = "delimited"
-files = ["mine.tsv"]
-layout = [{ name = "two columns", header = "none", positional = ["a", "b"] }]
-[rule.THING_LIKES_GENE]
-relation = "THING_LIKES_GENE"
-source = "mine"
-label = "mine"
-head = { type = "THING", column = "a", prefix = "MINE" }
-tail = { type = "GENE", column = "b", prefix = "NCBIGENE" }
-"""
 
 
 def test_what_a_catalogue_of_the_user_adds_is_said_by_the_default(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from built_tables import Built, database, every_rule
+from built_tables import USER, Built, database, every_rule
 from openbiolink.errors import InputError
 from openbiolink.graph.writers import OutputOptions, WriterContext, owned_file
 from openbiolink.graph.writers.kgx import write_kgx
@@ -145,34 +145,16 @@ def test_a_node_of_two_types_has_two_categories():
 
 
 def test_what_a_catalogue_of_the_user_adds_is_related_and_a_source_without_infores_is_told(tmp_path):
-    (tmp_path / "mine.toml").write_text("""
-        node_type = { THING = ["MINE"] }
-        prefix = { MINE = { pattern = 'm\\d+' } }
-        relation = { LIKES = { head = "THING", tail = "GENE" } }
-        [source.mine]
-        title = "Mine"
-        gives = ["edge"]
-        homepage = "https://example.org"
-        licence = "CC0 1.0"
-        format = "delimited"
-        files = ["mine.tsv"]
-        layout = [{ name = "two columns", header = "none", positional = ["a", "b"] }]
-        [rule.LIKES]
-        relation = "LIKES"
-        source = "mine"
-        label = "mine"
-        head = { type = "THING", column = "a", prefix = "MINE" }
-        tail = { type = "GENE", column = "b", prefix = "NCBIGENE" }
-    """)
+    (tmp_path / "mine.toml").write_text(USER)
     catalogue, notes = load_catalogue("2020", tmp_path / "mine.toml"), []
     built = Built(
-        edges={("MINE:m1", "LIKES", "NCBIGENE:1", False): ("", "mine", "LIKES", "")},
+        edges={("MINE:m1", "THING_LIKES_GENE", "NCBIGENE:1", False): ("", "mine", "THING_LIKES_GENE", "")},
         types={"MINE:m1": "THING", "NCBIGENE:1": "GENE"},
     )
     with written(built, catalogue, notes=notes) as (nodes, [edge], _):
         assert [node["category"] for node in nodes] == ["biolink:NamedThing", "biolink:Gene"]
         assert edge["predicate"] == "biolink:related_to"
-        assert edge["id"] == "MINE:m1-LIKES-NCBIGene:1"
+        assert edge["id"] == "MINE:m1-THING_LIKES_GENE-NCBIGene:1"
         assert edge["primary_knowledge_source"] == ""
     assert notes == ["kgx_edges.tsv: no primary_knowledge_source for mine, which have no `infores`"]
 

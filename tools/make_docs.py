@@ -59,7 +59,9 @@ $ openbiolink sources fetch
 
 Downloads lie in `DIR/sources/EDITION/`, where `DIR` is what `-p` says. A file that no address gives is put there by
 hand; `openbiolink sources show ID` says where to get it and under which name. `DIR/openbiolink.lock` says of each file
-its address, version, date, size, SHA-256 and layout, and `openbiolink generate --locked` refuses any other file.
+its address, version, date, size, SHA-256 and layout, and `openbiolink generate --locked` refuses any other file. The
+date is the day on which the file was last modified at the source, if the server said so, else the day on which it was
+written here, UTC.
 
 Files that lie elsewhere are named by a *source map*:
 
@@ -73,8 +75,8 @@ edition = "{DEFAULT_EDITION}"
 
 Paths are relative to the map. Use it with `openbiolink generate --source-map FILE.toml`. Or put all files in one folder
 under names like those below and use `--source-dir DIR`. Files may be plain, gzip or zip. Which of its known layouts a
-file has is found out from its header or its first rows, so a file of any release works. How to declare a source of your
-own is told in [the tutorial](tutorial.md).
+file has is found out from its header or its first rows, so a file of any release whose layout is listed works. How to
+declare a source of your own is told in [the tutorial](tutorial.md).
 
 The terms of the sources hold for the graph that is made of them: `manifest.json` lists them. What the project adds is
 released as CC0 1.0, as it is and without any warranty.
@@ -279,7 +281,7 @@ TABLES = {
     "key, value": declarations.Cell,
     "where, negation": declarations.Condition,
     "listed_in": declarations.Listed,
-    "score": declarations.Score,
+    "score, and [score.NAME]": declarations.Score,
     "quality, and [quality.NAME]": declarations.Quality,
     "date": declarations.When,
     "expect": declarations.Band,
@@ -297,9 +299,10 @@ A catalogue is TOML. The editions that come with the package are such files, and
 which adds to the edition or replaces whole tables of the same name; [tutorial.md](tutorial.md) makes one. Keys that are
 not listed here are refused, and so are references that lead nowhere.
 
-Pieces that several rules share are written once: `[end.NAME]` for a head or tail, `[quality.NAME]` for quality levels;
-a rule then says `head = "NAME"`. `layout = "SOURCE"` takes the layouts of another source. The tables `[relation]`,
-`[node_type]` and `[prefix]` add to the schema, as src/openbiolink/schema.toml is written.
+Pieces that several rules share are written once: `[end.NAME]` for a head or tail, `[score.NAME]` for a score and
+`[quality.NAME]` for quality levels; a rule then says `head = "NAME"`. `layout = "SOURCE"` takes the layouts of another
+source. The tables `[relation]`, `[node_type]` and `[prefix]` add to the schema, as src/openbiolink/schema.toml is
+written.
 """
 
 

@@ -1,4 +1,4 @@
-"""Croissant 1.1 descriptions of graphs and splits, made of nothing but their manifests.
+"""Croissant 1.1 descriptions of graphs and splits, made of nothing but their manifests; which file has which columns.
 
 A description (http://mlcommons.org/croissant/1.1) names every file with its checksum and size, the columns of the
 tables, the parts of a split, the terms and the sources with their versions. Tables without a header are described
@@ -17,30 +17,33 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 CROISSANT_FILE = "croissant.json"
+MANIFEST_FILE = "manifest.json"
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 LICENCE_FILE = "LICENSE.txt"
 CREATOR = "OpenBioLink"
 
-EDGE = ("head", "relation", "tail", "score", "source")
+NODE_COLUMNS = ("id", "type")
+EDGE_COLUMNS = ("head", "relation", "tail", "score", "source")
+LEDGER_COLUMNS = ("rule", "source", "reason", "rows", "edges")
 SAMPLE = ("head", "relation", "tail", "score", "value", "source")
 # Patterns of file names → columns, for tables without a header and with one; the first pattern that fits counts.
 WITHOUT_HEADER: Mapping[str, Sequence[str]] = {
     "*nodes_list.csv": ("type",),
     "*edges_list.csv": ("relation",),
-    "train_val_nodes.csv": ("id", "type"),
-    "test_nodes.csv": ("id", "type"),
+    "train_val_nodes.csv": NODE_COLUMNS,
+    "test_nodes.csv": NODE_COLUMNS,
     "removed_*_nodes.csv": ("id",),
     "removed_edges.tsv": (*SAMPLE, "reason"),
     "*_sample.csv": SAMPLE,
     "node_names.tsv": ("id", "name"),
     "*edge_dates.tsv": ("head", "relation", "tail", "date"),
-    "*ids_no_mapping.tsv": ("id", "type"),
-    "conflicts.tsv": (*EDGE, "negative_score", "negative_source"),
-    **{f"{sign}nodes{part}.csv": ("id", "type") for sign in ("", "TN_", "ALL_") for part in ("", "_[A-Z]*")},
-    **{f"{sign}edges{part}.csv": EDGE for sign in ("", "TN_") for part in ("", "_[A-Z]*")},
+    "*ids_no_mapping.tsv": NODE_COLUMNS,
+    "conflicts.tsv": (*EDGE_COLUMNS, "negative_score", "negative_source"),
+    **{f"{sign}nodes{part}.csv": NODE_COLUMNS for sign in ("", "TN_", "ALL_") for part in ("", "_[A-Z]*")},
+    **{f"{sign}edges{part}.csv": EDGE_COLUMNS for sign in ("", "TN_") for part in ("", "_[A-Z]*")},
 }
 WITH_HEADER: Mapping[str, Sequence[str]] = {
-    "ledger.tsv": ("rule", "source", "reason", "rows", "edges"),
+    "ledger.tsv": LEDGER_COLUMNS,
     "*nodes.parquet": ("id", "type", "name"),
     "*edges.parquet": ("head", "relation", "tail", "score", "score_number", "source", "head_type", "tail_type", "date"),
 }
@@ -129,7 +132,7 @@ def _describe_graph(manifest: Mapping[str, Any]) -> dict[str, str]:
         "description": (
             f"A {direction} biomedical knowledge graph, edition {edition}: {counts['nodes']} nodes, {counts['edges']} "
             f"edges of {len(counts['relations'])} relations and {counts['tn_edges']} true negative edges. "
-            f"manifest.json tells options, sources and counts, {LICENCE_FILE} the terms."
+            f"{MANIFEST_FILE} tells options, sources and counts, {LICENCE_FILE} the terms."
         ),
         "version": edition,
     }
@@ -144,7 +147,7 @@ def _describe_split(manifest: Mapping[str, Any]) -> dict[str, str]:
         "name": f"openbiolink-split-{manifest['scheme']}",
         "description": (
             f"A split of a biomedical knowledge graph for link prediction ({parts}), scheme {manifest['scheme']}. "
-            f"manifest.json tells options and counts, {LICENCE_FILE} the terms."
+            f"{MANIFEST_FILE} tells options and counts, {LICENCE_FILE} the terms."
         ),
         "version": manifest["version"],
     }

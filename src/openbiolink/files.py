@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
     Note = Callable[[str], None]
 
-CHUNK = 1 << 20
+CHUNK = 1 << 20  # bytes that are handled at once
+MAX_LINE = 1 << 24  # bytes that a line of text may have
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
 UTF8_BOM = b"\xef\xbb\xbf"
+ASIDE = "-old"  # ends the name of a folder that is being replaced
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 WEB_PAGE = re.compile(rb"<(!doctype\s+html|html|head|body|title|script|meta)\b")
 CAPTCHA = re.compile(rb"captcha|cloudflare|turnstile|are you a robot|not a robot|are (a )?human|just a moment")
@@ -74,6 +76,7 @@ def iter_unpacked(path: Path, note: Note) -> Iterator[bytes]:
 
     What a file is, its first bytes say, not its name. Gzip members are read one after another; bytes
     after the last one are ignored with a note, as the gzip program does. A zip file must hold one file.
+    Gzip data are unpacked into chunks of at most `CHUNK` bytes, however well they are packed.
 
     Raises:
         InputError: the file is absent, cut short, damaged, or a zip of several files.
@@ -100,8 +103,8 @@ def _iter_gzip(stream: IO[bytes], path: Path, note: Note) -> Iterator[bytes]:
         while not member.eof:
             if not waiting:
                 raise InputError(f"{path}: the gzip data end too early; the file is cut short, fetch it again")
-            yield member.decompress(waiting)
-            waiting = member.unused_data if member.eof else stream.read(CHUNK)
+            yield member.decompress(waiting, CHUNK)
+            waiting = member.unused_data if member.eof else member.unconsumed_tail or stream.read(CHUNK)
         waiting = waiting if len(waiting) > 1 else waiting + stream.read(CHUNK)
     if waiting:
         left = len(waiting) + len(stream.read())
@@ -146,16 +149,24 @@ def iter_lines(path: Path, note: Note, *, ends: bool = False) -> Iterator[str]:
     LF, CR LF and a missing last line end are all understood; nothing else ends a line.
 
     Raises:
-        InputError: as `iter_unpacked`, or a line is not UTF-8 (its number is named).
+        InputError: as `iter_unpacked`, or a line is not UTF-8 or longer than `MAX_LINE` (its number is named).
     """
-    number, rest = 0, b""
+    number, pieces, length = 0, list[bytes](), 0  # pieces: what is there of the line that has not ended
     for chunk in iter_unpacked(path, note):
-        lines = (rest + chunk).split(b"\n")
-        rest = lines.pop()
-        for line in lines:
-            number += 1
-            yield _decode(line + b"\n" if ends else line.removesuffix(b"\r"), path, number)
-    if rest:
+        piece, *further = chunk.split(b"\n")
+        pieces.append(piece)
+        length += len(piece)
+        if length > MAX_LINE:
+            raise InputError(
+                f"{path}, line {number + 1}: is longer than {MAX_LINE:,} bytes, which no line of such a file is; "
+                "check that it is text with line ends (LF or CR LF)"
+            )
+        if further:
+            for line in (b"".join(pieces), *further[:-1]):
+                number += 1
+                yield _decode(line + b"\n" if ends else line.removesuffix(b"\r"), path, number)
+            pieces, length = further[-1:], len(further[-1])
+    if rest := b"".join(pieces):
         yield _decode(rest if ends else rest.removesuffix(b"\r"), path, number + 1)
 
 
@@ -212,10 +223,85 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextmanager
+def scratch_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """A fresh folder that is gone afterwards; those that killed processes left are removed first.
+
+    The system keeps a lock on it for as long as this process lives, so that a folder without a lock is known to be
+    nobody's any more. Where there are no such locks (Windows, some network file systems) nothing is removed.
+
+    Args:
+        parent: an existing folder.
+        prefix: what the name begins with; nobody else names folders so. Eight random letters follow.
+    """
+    _sweep(parent, prefix)
+    folder, lock = _make_held(parent, prefix)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _make_held(parent: Path, prefix: str) -> tuple[Path, int | None]:
+    """A new folder and the lock on it; another one if a sweep took the first before it was locked."""
+    while True:
+        folder = Path(tempfile.mkdtemp(dir=parent, prefix=prefix))
+        lock = _lock(folder, wait=True)
+        if folder.exists():
+            return folder, lock
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder: Path, *, wait: bool = False) -> int | None:
+    """An open file that locks a folder of this user until it is closed; None where there is none to be had."""
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except (ImportError, OSError):
+        return None
+    try:
+        if os.fstat(handle).st_uid == os.getuid():
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            return handle
+    except OSError:  # another process holds it, or the file system has no locks
+        pass
+    os.close(handle)
+    return None
+
+
+def _sweep(parent: Path, prefix: str, target: Path | None = None) -> None:
+    """Remove what killed processes left in `parent`, and bring back a `target` that one of them had put aside.
+
+    A folder put aside is judged by the one that was to take its place. It comes back only if no running process
+    holds any of these folders, since that one may just be about to put its own result there.
+    """
+    names = re.compile(f"({re.escape(prefix)}[a-z0-9_]{{8}})({ASIDE})?")
+    left = {found[1] for path in parent.iterdir() if (found := names.fullmatch(path.name))}
+    locks = {}
+    for name in sorted(left):
+        folder, aside = parent / name, parent / f"{name}{ASIDE}"
+        locks[folder, aside] = _lock(folder if folder.exists() else aside)
+    for (folder, aside), lock in locks.items():
+        if lock is None:
+            continue
+        shutil.rmtree(folder, ignore_errors=True)
+        if target is not None and target.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+        elif target is not None and None not in locks.values():
+            with suppress(OSError):  # another process was quicker
+                aside.rename(target)
+        os.close(lock)
+
+
+@contextmanager
 def replaced_folder(target: Path, *, owned: Callable[[str], bool], replace: bool = True) -> Iterator[Path]:
     """A fresh folder to write into, which takes the place of `target` once the block ends well.
 
-    On any error the fresh folder is removed and `target` stays as it was.
+    On any error the fresh folder is removed and `target` stays as it was. If the process is killed, the next call for
+    the same `target` removes what it left, and brings `target` back if it was put aside just then.
 
     Args:
         target: the folder to create or replace.
@@ -227,35 +313,46 @@ def replaced_folder(target: Path, *, owned: Callable[[str], bool], replace: bool
         InputError: `target` is a file, holds files that this program did not write, or is not to be replaced.
     """
     target = target.resolve()
+    prefix = f".{target.name}-openbiolink-"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(target.parent, prefix, target)
+    _refuse_target(target, owned, replace=replace)
+    with scratch_folder(target.parent, prefix) as fresh:
+        fresh.chmod(0o777 & ~_umask())
+        yield fresh
+        _refuse_target(target, owned, replace=replace)
+        _swap(fresh, target)
+
+
+def _refuse_target(target: Path, owned: Callable[[str], bool], *, replace: bool) -> None:
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: is a file, expected a folder or nothing; choose another directory")
+    if target.exists() and not replace:
+        raise InputError(f"{target}: exists already; say --overwrite to replace it, or choose another place")
     foreign = sorted(entry.name for entry in target.iterdir() if not owned(entry.name)) if target.is_dir() else []
     if foreign:
         raise InputError(
             f"{target}: holds {foreign[0]}, which was not written here; move it elsewhere, the folder is replaced whole"
         )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
-    try:
-        fresh.chmod(0o777 & ~_umask())
-        yield fresh
-        if target.exists() and not replace:
-            raise InputError(f"{target}: exists already; say --overwrite to replace it, or choose another place")
-        _swap(fresh, target)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def _swap(fresh: Path, target: Path) -> None:
-    """Put `fresh` in the place of `target`; if that fails, `target` is as it was."""
-    if not target.is_dir():
-        fresh.rename(target)
-        return
-    old = fresh.with_name(f"{fresh.name}-old")
-    target.rename(old)
+    """Put `fresh` in the place of `target`, which becomes `fresh`; if that fails, `target` is as it was.
+
+    An older folder has the name that `_sweep` brings back only while nothing is in its place.
+    """
+    aside = fresh.with_name(f"{fresh.name}{ASIDE}")
     try:
+        if target.is_dir():
+            target.rename(aside)
         fresh.rename(target)
-    except BaseException:
-        old.rename(target)
+    except BaseException as error:
+        if aside.is_dir() and not target.exists():
+            aside.rename(target)
+        if isinstance(error, OSError):
+            raise InputError(
+                f"{target}: cannot be replaced ({error.strerror}); see that no other run writes there, and run again"
+            ) from error
         raise
-    shutil.rmtree(old)
+    if aside.is_dir():
+        aside.rename(fresh)

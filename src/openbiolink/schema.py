@@ -15,18 +15,23 @@ import re
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from openbiolink.errors import CatalogueError
+from openbiolink.tables import regex_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 ANY_TYPE = "*"
+T = TypeVar("T")
 KEYS = {
     "prefix": frozenset({"pattern", "synonyms", "resolvable"}),
     "relation": frozenset({"head", "tail", "symmetric", "parent", "excludes"}),
 }
+NAME = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)  # of a node type, a relation or a prefix; names of files hold it
 AROUND = re.compile(r'^[\s"]+|[\s"]+$')
 
 
@@ -122,7 +127,8 @@ def load_schema(added: Mapping[str, Mapping[str, Any]] | None = None) -> Schema:
             prefixes of a node type that is known are added to it.
 
     Raises:
-        CatalogueError: a key is unknown, or a relation or prefix that is referred to does not exist.
+        CatalogueError: a key or name is unknown or unfit, a pattern is none, a relation or prefix that is referred to
+            does not exist, or a relation is above itself.
     """
     raw: dict[str, dict[str, Any]] = tomllib.loads(
         files("openbiolink").joinpath("schema.toml").read_text(encoding="utf-8")
@@ -130,7 +136,7 @@ def load_schema(added: Mapping[str, Mapping[str, Any]] | None = None) -> Schema:
     for kind, entries in (added or {}).items():
         for name, entry in entries.items():
             known = raw[kind].get(name, [])
-            raw[kind][name] = [*dict.fromkeys([*known, *entry])] if kind == "node_type" else entry
+            raw[kind][name] = [*known, *(one for one in entry if one not in known)] if kind == "node_type" else entry
     return parse_schema(raw)
 
 
@@ -143,26 +149,67 @@ def parse_schema(raw: Mapping[str, Any]) -> Schema:
                 raise CatalogueError(
                     f"schema: {table} {name!r} has an unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}"
                 )
-    prefixes = {
-        name: Prefix(name=name, **entry | {"synonyms": tuple(entry.get("synonyms", ()))})
-        for name, entry in raw["prefix"].items()
+    relation_entries = {
+        name: {**entry, "parent": _parse_parent(entry.get("parent"))} for name, entry in raw["relation"].items()
     }
-    relations = {
-        name: Relation(name=name, **entry | {"parent": _parse_parent(entry.get("parent"))})
-        for name, entry in raw["relation"].items()
-    }
-    node_types = {name: tuple(entries) for name, entries in raw["node_type"].items()}
-    for relation in relations.values():
-        referred = (relation.parent.relation if relation.parent else None, relation.excludes)
-        absent = [name for name in referred if name is not None and name not in relations]
-        absent += [kind for kind in (relation.head, relation.tail) if kind not in {ANY_TYPE, *node_types}]
-        if absent:
-            raise CatalogueError(f"schema: relation {relation.name!r} refers to {absent[0]!r}, which is not declared")
+    prefixes = _validate("prefix", TypeAdapter(dict[str, Prefix]), _with_names(raw["prefix"]))
+    relations = _validate("relation", TypeAdapter(dict[str, Relation]), _with_names(relation_entries))
+    node_types = _validate("node_type", TypeAdapter(dict[str, tuple[str, ...]]), raw["node_type"])
+    for prefix in prefixes.values():
+        if fault := regex_fault(f"({prefix.pattern})"):
+            raise CatalogueError(
+                f"schema: prefix {prefix.name!r} has pattern {prefix.pattern!r}, which is none ({fault})"
+            )
+    _check_relations(relations, node_types)
     for kind, names in node_types.items():
         if missing := [name for name in names if name not in prefixes]:
             raise CatalogueError(f"schema: node type {kind!r} has prefix {missing[0]!r}, which is not declared")
     return Schema(node_types=node_types, relations=relations, prefixes=prefixes)
 
 
-def _parse_parent(text: str | None) -> Implied | None:
-    return None if text is None else Implied(text.removeprefix("~"), text.startswith("~"))
+def _check_relations(relations: Mapping[str, Relation], node_types: Collection[str]) -> None:
+    for relation in relations.values():
+        referred = (relation.parent.relation if relation.parent else None, relation.excludes)
+        absent = [name for name in referred if name is not None and name not in relations]
+        absent += [kind for kind in (relation.head, relation.tail) if kind not in {ANY_TYPE, *node_types}]
+        if absent:
+            raise CatalogueError(f"schema: relation {relation.name!r} refers to {absent[0]!r}, which is not declared")
+    for name in relations:
+        _check_parents(name, relations)
+
+
+def _parse_parent(text: object) -> object:
+    return Implied(text.removeprefix("~"), text.startswith("~")) if isinstance(text, str) else text
+
+
+def _with_names(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: {**entry, "name": name} for name, entry in entries.items()}
+
+
+def _validate(table: str, expected: TypeAdapter[dict[str, T]], entries: Mapping[str, Any]) -> dict[str, T]:
+    """The entries of a table as what they are expected to be."""
+    for name in entries:
+        if NAME.fullmatch(name) is None:
+            raise CatalogueError(
+                f"schema: {table} has the name {name!r}; names begin with a letter and are of A-Z, a-z, 0-9 and _ - ."
+            )
+    try:
+        return expected.validate_python(dict(entries))
+    except ValidationError as error:
+        first = error.errors()[0]
+        entry, *keys = map(str, first["loc"])
+        raise CatalogueError(
+            f"schema: {table} {entry!r}: {'.'.join(keys)} {first['msg']} (got {first['input']!r:.80})"
+        ) from error
+
+
+def _check_parents(name: str, relations: Mapping[str, Relation]) -> None:
+    seen = {name}
+    parent = relations[name].parent
+    while parent is not None:
+        if parent.relation in seen:
+            raise CatalogueError(
+                f"schema: relation {name!r} is below {parent.relation!r} over and over; take one parent out"
+            )
+        seen.add(parent.relation)
+        parent = relations[parent.relation].parent

@@ -12,6 +12,7 @@ import os
 import re
 import tempfile
 from contextlib import contextmanager
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ import duckdb
 import numpy as np
 
 from openbiolink.errors import InputError, OpenBioLinkError
-from openbiolink.files import CHUNK, iter_lines, unpack
+from openbiolink.files import CHUNK, MAX_LINE, iter_lines, scratch_folder, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 NEVER_A_CELL = "\n"  # stands for "missing": no cell holds a line end, so no text does
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"  # a decimal number; engines take more, such as 1_000
-MAX_LINE = 1 << 24
 BATCH = 10_000  # rows that are handed over at once
 SHOWN = 3
 
@@ -44,8 +44,7 @@ def open_database(*, memory: str = "1500MB") -> Iterator[tuple[duckdb.DuckDBPyCo
     Raises:
         OpenBioLinkError: memory or disk do not suffice, or a file cannot be written.
     """
-    with tempfile.TemporaryDirectory(prefix="openbiolink-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with scratch_folder(Path(tempfile.gettempdir()), "openbiolink-database-") as folder:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": memory,
             "temp_directory": str(folder / "spill"),
@@ -74,6 +73,30 @@ def quote(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+@cache
+def regex_fault(pattern: str, replacement: str = "") -> str:
+    r"""What DuckDB has against a regular expression (RE2) or its replacement; nothing where it takes both.
+
+    >>> regex_fault("a|b"), regex_fault("(?=a)"), bool(regex_fault("(a)", r"\2"))
+    ('', 'invalid perl operator: (?=', True)
+    """
+    try:
+        _regex_engine().execute("SELECT regexp_replace('', ?, ?)", [pattern, replacement])
+    except duckdb.Error as error:
+        return str(error).splitlines()[0].split(": ", 1)[-1]
+    return ""
+
+
+def _regex_engine() -> duckdb.DuckDBPyConnection:
+    """A cursor of a database that holds nothing."""
+    return _empty_database().cursor()
+
+
+@cache
+def _empty_database() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(config={"threads": 1})
 
 
 def number_sql(text: str) -> str:

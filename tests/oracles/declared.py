@@ -62,7 +62,7 @@ class World:
         if "matches" in condition:
             return re.search(condition["matches"], cell) is not None
         if "token" in condition:
-            return condition["token"] in [piece.strip() for piece in cell.split("|")]
+            return condition["token"].upper() in [piece.strip().upper() for piece in cell.split("|")]
         value = number(bare(cell))
         return value is not None and value > condition["above"]
 
@@ -114,9 +114,10 @@ def number(text: str) -> float | None:
 def dates_in(when: Mapping[str, str], row: Row) -> tuple[str, bool]:
     """The earliest date in a cell, and whether the cell holds what is no date."""
     pattern = when.get("pattern", r"(\d{4})-(\d{2})-(\d{2})")
-    matches = re.finditer(pattern, row[when["column"]], re.ASCII)
+    matches = list(re.finditer(pattern, row[when["column"]], re.ASCII))
     found = [calendar_date([part for part in match.groups() if part]) for match in matches]
-    return min(filter(None, found), default=""), "" in found
+    unlike = not matches and bool(bare(row[when["column"]]))
+    return min(filter(None, found), default=""), "" in found or unlike
 
 
 def needs(declared: Mapping[str, Mapping[str, Any]], reader: Mapping[str, Any], ends: Iterable[Mapping]) -> set[str]:
@@ -242,9 +243,9 @@ def name_nodes(world: World, nodes: set[str]) -> dict[str, str]:
         found: dict[str, set[tuple[bool, str]]] = defaultdict(set)
         for row in world.rows[entry["source"]]:
             text = BLANKS.sub(" ", row[entry["text"]]).strip(" ")
-            if text and world.meets_all(row, entry.get("where", ())):
-                for identifier, fate, moved in world.identify(entry["node"], row):
-                    if fate == OK:
-                        found[identifier].add((moved, text))
+            if text not in {"", "-"} and world.meets_all(row, entry.get("where", ())):
+                meant = [(one, moved) for one, fate, moved in world.identify(entry["node"], row) if fate == OK]
+                if len({one for one, _ in meant}) == 1:
+                    found[meant[0][0]].add((all(moved for _, moved in meant), text))
         names = {node: min(texts)[1] for node, texts in found.items() if node in nodes} | names
     return names

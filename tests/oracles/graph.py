@@ -480,7 +480,7 @@ def read_stitch_actions(mode: str, actions: tuple[str, ...] = ()) -> Callable[[P
 
 def read_go(path: Path) -> Iterator[Row]:
     for row in read_rows(path, comment="!"):
-        negated = "NOT" in [piece.strip() for piece in row[3].split("|")]
+        negated = "NOT" in [piece.strip().upper() for piece in row[3].split("|")]
         drop = first_failure(
             database=row[0].strip() == "UniProtKB", taxon=row[12].split("|")[0].strip() == "taxon:9606"
         )
@@ -509,7 +509,7 @@ def read_annotations(path: Path) -> Iterator[tuple[str, str, str, str, str, str]
 
 
 def is_not(qualifier: str) -> bool:
-    return "NOT" in [piece.strip() for piece in qualifier.split("|")]
+    return "NOT" in [piece.strip().upper() for piece in qualifier.split("|")]
 
 
 def read_disease_phenotype(path: Path) -> Iterator[Row]:
@@ -754,8 +754,9 @@ def name_nodes(identifiers: Identifiers, nodes: Mapping[str, str], used: set[str
             continue
         found: dict[str, set[str]] = defaultdict(set)
         for identifier, name in pairs(identifiers.paths[source]):
-            for node in identifiers.map(via).get(identifier, ()) if via else [identifier]:
-                if bare(name) and nodes.get(node) == kind:
+            meant = identifiers.map(via).get(identifier, ()) if via else [identifier]
+            for node in meant:
+                if len(meant) == 1 and bare(name) not in {"", "-"} and nodes.get(node) == kind:
                     found[node].add(bare(name))
         names = {node: min(texts) for node, texts in found.items()} | names
     return names

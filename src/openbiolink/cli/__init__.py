@@ -22,6 +22,7 @@ from openbiolink.errors import InputError, OpenBioLinkError
 
 ROAD = ("sources", "generate", "diff", "split", "evaluate", "demo")
 INTERRUPTED = 128 + signal.SIGINT
+USAGE_ERRORS: Any = typer.BadParameter.__bases__  # every fault of a command line; has no public name
 
 
 class _InRoadOrder(TyperGroup):
@@ -74,7 +75,16 @@ def main() -> None:
 
 def _run() -> None:
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except USAGE_ERRORS as error:
+        words = error.format_message()
+        if "\n" in words.strip():  # the help of a command that was given nothing
+            print(words, file=sys.stderr)
+        else:
+            command = error.ctx.command_path if error.ctx is not None else "openbiolink"
+            fault = plain(words.replace("Value error, ", "").rstrip("."))
+            say(f"[bold red]Error:[/] {fault}; `{command} --help` says what there is")
+        sys.exit(2)
     except OpenBioLinkError as error:
         say(f"[bold red]Error:[/] {plain(str(error))}")
         sys.exit(2)

@@ -85,7 +85,8 @@ def generate(
     """
     from openbiolink.graph import GraphOptions, OutputOptions, wanted_sources
     from openbiolink.graph.writers import find_format
-    from openbiolink.sources.gather import gather_sources, record
+    from openbiolink.sources.fetch import Listener
+    from openbiolink.sources.gather import SourceOptions, gather_sources, record
 
     declared, mapped = _load(edition, catalogue or (), source_map)
     opted_in = [name for name in mapped if not declared.sources[name].default]
@@ -103,6 +104,7 @@ def generate(
         excluded_sources=_distinct(exclude_source or ()),
         licence=licence,
         allowed_bands=_distinct(allow_band or ()),
+        allow_empty=False,
         output=output,
     )
     with byte_bars() as report_bytes:
@@ -110,17 +112,19 @@ def generate(
             declared,
             wanted_sources(declared, options),
             context.obj,
-            mapped=mapped,
-            folder=source_dir,
-            online=source_map is None and source_dir is None if fetch is None else fetch,
-            locked=locked,
-            progress=report_bytes,
-            note=note,
+            options=SourceOptions(
+                mapped=mapped,
+                folder=source_dir,
+                online=source_map is None and source_dir is None if fetch is None else fetch,
+                locked=locked,
+            ),
+            listener=Listener(progress=report_bytes, note=note),
         )
     if source_dir is not None:
         _tell_unknown(source_dir, gathered.paths.values())
     graph = _build(declared, gathered, context.obj / "graph_files", options, catalogue or ())
-    record(context.obj, gathered)
+    if not locked:
+        record(context.obj, gathered)
     _tell_graph(graph.manifest)
     print(graph.folder)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,13 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from openbiolink.cli.screen import byte_bars, note, page_console, plain, progress_bars, say
-from openbiolink.errors import OpenBioLinkError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from openbiolink.sources.declarations import Address, Catalogue, Layout, Rule, Source
-    from openbiolink.sources.fetch import Fetched
     from openbiolink.sources.lock import Locked
 
 app = typer.Typer(
@@ -30,9 +27,9 @@ app = typer.Typer(
 )
 ROOMY = 100  # columns of a terminal that has room between columns
 CHECKED = {
-    "full": "against the whole file",
-    "excerpt": "against an excerpt of the file",
-    "no": "not against the file, only against what others write of it",
+    "full": "against a whole file, of this or another release",
+    "excerpt": "against an excerpt of such a file",
+    "no": "not against a real file, only against what others write of it",
 }
 
 SEPARATORS = {"\t": "tabs", " ": "blanks", ",": "commas", "|": "bars", ";": "semicolons"}
@@ -103,34 +100,31 @@ def fetch(
     """Fetch source files and lock what they are.
 
     They go to DIR/sources/EDITION/, and what each is goes into DIR/openbiolink.lock. Without an ID, every source is
-    fetched that is used by default. What is there already is kept, what was cut is resumed. Ends with status 2 if a
-    source cannot be fetched, after trying all.
+    fetched that a build uses by default. What is there already is kept, what was cut is resumed. Ends with status 2
+    if a source cannot be fetched, after trying all.
     """
-    from openbiolink.sources.fetch import fetch_sources
-    from openbiolink.sources.gather import LOCK, downloads
-    from openbiolink.sources.lock import write_lock
+    from openbiolink.sources.fetch import FetchOptions, Listener
+    from openbiolink.sources.gather import downloads, fetch_and_lock
 
     catalogue = _load(edition, added)
-    folder, lock = downloads(context.obj, catalogue), context.obj / LOCK
-    files, earlier = _files(catalogue, context.obj)
+    files, _ = _files(catalogue, context.obj)
     wanted = _wanted(catalogue, names or (), files)
     with byte_bars() as report:
-        done = fetch_sources(catalogue, wanted, folder, refresh=refresh, progress=report, note=note)
-    entries, failed = {}, dict(done.failed)
-    for name, fetched in done.fetched.items():
-        try:
-            entries[name] = _entry(catalogue, fetched, earlier.get(name))
-        except OpenBioLinkError as error:
-            failed[name] = f"{name}: {error}"
-    write_lock(lock, catalogue.edition, entries)
-    for name, entry in entries.items():
-        kept = "kept" if done.fetched[name].kept else "fetched"
+        stored = fetch_and_lock(
+            catalogue,
+            wanted,
+            context.obj,
+            options=FetchOptions(refresh=refresh),
+            listener=Listener(progress=report, note=note),
+        )
+    for name, entry in stored.entries.items():
+        kept = "kept" if stored.files[name].kept else "fetched"
         version = f" ({entry.version})" if entry.version else ""
         say(plain(f"{kept} {name}{version}: {entry.file}, {decimal(entry.size)}"))
-    for message in failed.values():
+    for message in stored.failed.values():
         say(f"[bold red]Failed:[/] {plain(message)}")
-    print(folder)
-    if failed:
+    print(downloads(context.obj, catalogue))
+    if stored.failed:
         raise typer.Exit(2)
 
 
@@ -140,8 +134,9 @@ def check(context: typer.Context, names: Names = None, edition: Edition = None, 
 
     Only the first block of each file is asked for. A line for each source: `ok`; `moved` (usable, in another
     version than the lock or the catalogue says); `down` (no address gives it); `changed` (its first block fits no
-    known layout). Ends with status 1 if a source that is named, or without an ID one that is used by default, is
-    neither usable nor in DIR/sources/EDITION/.
+    known layout); `by hand` (no server has it, and it is not in DIR/sources/EDITION/; a build goes without it). Ends
+    with status 1 if a source that is named, or without an ID one that a build uses by default, is neither usable nor
+    in DIR/sources/EDITION/.
     """
     from openbiolink.sources.doctor import check_sources_online
     from openbiolink.sources.gather import LOCK, downloads
@@ -217,24 +212,14 @@ def _files(catalogue: Catalogue, directory: Path) -> tuple[dict[str, Path], dict
 
 
 def _wanted(catalogue: Catalogue, names: Iterable[str], files: Mapping[str, Path]) -> list[str]:
-    """The sources to fetch: those that are named, else those that are used by default and can be had or are here."""
+    """The sources to fetch: those that are named, else those of a build by default that can be had or are here."""
     if names:
         return list(dict.fromkeys(names))
-    default = {name: source for name, source in catalogue.sources.items() if source.default}
+    default = {name: catalogue.sources[name] for name in catalogue.used_by_default()}
     absent = {name: source for name, source in default.items() if not source.addresses and name not in files}
     for name, source in absent.items():
         note(f"{name} is got by hand ({source.by_hand or source.homepage}); see `openbiolink sources show {name}`")
     return [name for name in default if name not in absent]
-
-
-def _entry(catalogue: Catalogue, fetched: Fetched, earlier: Locked | None) -> Locked:
-    """The entry of a file in the lock; a version that only a page elsewhere states is looked up there."""
-    from openbiolink.sources.doctor import find_version_online
-    from openbiolink.sources.lock import describe_source
-
-    source = catalogue.sources[fetched.source]
-    entry = describe_source(fetched.source, source, fetched.path, url=fetched.url, earlier=earlier, note=note)
-    return entry if entry.version or fetched.kept else replace(entry, version=find_version_online(source))
 
 
 def _yes(value: bool | None) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from openbiolink.errors import InputError
 from openbiolink.files import replaced_folder
-from openbiolink.graph.build import build_graph
+from openbiolink.graph.build import Build, build_graph
 from openbiolink.graph.importing import ImportCounts, import_edges
+from openbiolink.graph.ledger import READ
+from openbiolink.graph.manifest import Provenance
 from openbiolink.graph.plan import GraphOptions, plan_graph, wanted_sources
-from openbiolink.graph.write import GRAPH_FILES, is_graph_file, write_graph
-from openbiolink.graph.writers import OutputOptions
+from openbiolink.graph.write import GRAPH_FILES, owned_files, write_graph
+from openbiolink.graph.writers import OutputOptions, refuse_names
 from openbiolink.progress import silent
 from openbiolink.tables import open_database
 
@@ -31,6 +35,9 @@ __all__ = [
     "import_edges",
     "wanted_sources",
 ]
+
+
+MOST_REASONS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +78,14 @@ def generate_graph(
         progress: called as the work goes on.
 
     Raises:
-        InputError: a file cannot be used or has another number of rows than expected, nothing can be built, or
-            `folder` holds other people's files.
+        InputError: a file cannot be used or has another number of rows than expected, nothing can be built, a format
+            cannot hold it, or `folder` holds other people's files.
     """
     options = options or GraphOptions()
     plan = plan_graph(catalogue, sources, options)
+    refuse_names(options.output, (catalogue.rules[name] for name in plan.rules))
     notes: list[str] = []
-    with replaced_folder(folder, owned=is_graph_file) as fresh, open_database() as (connection, _):
+    with replaced_folder(folder, owned=owned_files(folder).__contains__) as fresh, open_database() as (connection, _):
         build = build_graph(
             connection,
             catalogue,
@@ -87,20 +95,34 @@ def generate_graph(
             note=lambda text: notes.append(_without_folders(text, sources)),
             progress=progress,
         )
+        if not options.allow_empty:
+            _check_edges(build)
         progress("write files", 0, 1)
-        manifest = write_graph(
-            connection,
-            fresh,
-            catalogue=catalogue,
-            plan=plan,
-            options=options,
-            build=build,
-            notes=notes,
-            origins=origins or {},
-            added=added,
+        provenance = Provenance(
+            catalogue=catalogue, plan=plan, options=options, build=build, origins=origins or {}, added=added
         )
+        manifest = write_graph(connection, fresh, provenance, notes)
         progress("write files", 1, 1)
     return Graph(folder=folder, manifest=manifest)
+
+
+def _check_edges(build: Build) -> None:
+    """Refuse a graph without any edge, with the reasons that took the most rows.
+
+    Raises:
+        InputError: there is no edge.
+    """
+    if any(entry.edges for entry in build.ledger):
+        return
+    reasons: Counter[str] = Counter()
+    for entry in build.ledger:
+        reasons[entry.reason] += entry.rows
+    read = reasons.pop(READ)
+    most = ", ".join(f"{count:,} {reason}" for reason, count in (+reasons).most_common(MOST_REASONS)) or "none at all"
+    raise InputError(
+        f"none of the {read:,} rows read gives an edge ({most}); nothing was written, an earlier graph is as it was; "
+        "check that the source files belong together and to this edition"
+    )
 
 
 def _without_folders(text: str, sources: Mapping[str, Path]) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from openbiolink.graph.dates import create_cell_dates
-from openbiolink.graph.identifiers import OK, condition_sql, create_ends, create_lookups, create_macros
+from openbiolink.graph.identifiers import OK, condition_sql, create_ends, create_lookups, create_macros, score_sql
 from openbiolink.graph.ledger import (
     BELOW,
     DUPLICATE,
@@ -25,7 +25,7 @@ from openbiolink.graph.ledger import (
     UNMAPPED_TAIL,
     LedgerEntry,
     band_fault,
-    check_band,
+    check_bands,
     check_ledger,
     ledger_of,
 )
@@ -80,6 +80,7 @@ class _Context:
     options: GraphOptions
     loaded: Mapping[str, LoadedSource]
     note: Note
+    faults: dict[str, str]  # rule → how its rows differ from those expected
 
 
 def build_graph(
@@ -112,7 +113,7 @@ def build_graph(
     progress("read sources", len(plan.needed), len(plan.needed))
     ends = [end for name in plan.rules for end in catalogue.rules[name].ends()]
     create_lookups(connection, catalogue, [*ends, *(catalogue.names[name].node for name in plan.names)])
-    context = _Context(connection, catalogue, options, loaded, note)
+    context = _Context(connection, catalogue, options, loaded, note, faults={})
     ledger, statistics = _build_groups(context, plan.rules, progress)
     _create_nodes(connection)
     create_names(connection, catalogue, plan.names)
@@ -149,6 +150,7 @@ def _build_groups(
         entries, counts = _build_group(context, names)
         ledger += entries
         statistics += counts
+    check_bands(context.faults)
     progress("build relations", len(groups), len(groups))
     return ledger, statistics
 
@@ -211,9 +213,10 @@ def _check_rule(context: _Context, name: str, rule: Rule, entries: Sequence[Ledg
     file = context.loaded[rule.source].path.name
     cut = context.options.quality != "all"
     fault = band_fault(entries, rule.expect, cut=cut, file=file)
-    check_band(fault, rule=name, allowed=bool({name, ALL_BANDS} & {*context.options.allowed_bands}))
-    if fault:
+    if fault and {name, ALL_BANDS} & {*context.options.allowed_bands}:
         context.note(f"{fault}, which was allowed")
+    elif fault:
+        context.faults[name] = fault
     if not any(entry.edges for entry in entries):
         context.note(f"{name}: none of the {entries[0].rows:,} rows of {file} gives an edge; ledger.tsv says why")
 
@@ -227,7 +230,7 @@ def _filter_rows(context: _Context, name: str, rule: Rule, number: int) -> list[
     level = None if context.options.quality == "all" else getattr(rule.quality, context.options.quality)
     score = "''"
     if rule.score is not None:
-        score = f'bare("{rule.score.column}")'
+        score = score_sql(rule.score)
         if not rule.score.best_first:
             score = f"CASE WHEN {score} IN {NO_SCORE} THEN '' ELSE {score} END"
             cases.append(f"WHEN ({score}) <> '' AND number({score}) IS NULL THEN 'filtered:bad_score'")
@@ -250,8 +253,11 @@ def _filter_rows(context: _Context, name: str, rule: Rule, number: int) -> list[
 
 
 def _note_scores(context: _Context, name: str, rule: Rule, number: int, counts: Mapping[str, int]) -> None:
-    """Say where numbers are missing or no numbers."""
-    if rule.score is None or rule.score.best_first:
+    """Say where numbers are missing or no numbers, and where words are none of those known."""
+    if rule.score is None:
+        return
+    if rule.score.best_first:
+        _note_words(context, name, rule, number)
         return
     kept = context.connection.execute(f"SELECT count(*) FROM rows{number} WHERE score = ''").fetchall()[0][0]
     fates = (
@@ -264,10 +270,27 @@ def _note_scores(context: _Context, name: str, rule: Rule, number: int, counts: 
     for fate, rows, fails in fates:
         if rows:
             place = ""
-            if all_rows and source.found is not None and rule.score.column in source.found.columns:
+            if (
+                all_rows
+                and source.found is not None
+                and rule.score.column in source.found.columns
+                and not rule.score.extract
+            ):
                 numbers = lines_where(source.path, source.found, rule.score.column, fails=fails, limit=3)
                 place = f" (line {', '.join(str(line) for line in numbers)})"
             context.note(f"{name}: {rows} rows of {source.path.name} {fate}{place}")
+
+
+def _note_words(context: _Context, name: str, rule: Rule, number: int) -> None:
+    words = ", ".join(quote(word) for word in rule.score.best_first) if rule.score else ""
+    rows, example = context.connection.execute(
+        f"SELECT count(*), min(score) FROM rows{number} WHERE score NOT IN ({words})"
+    ).fetchall()[0]
+    if rows:
+        file = context.loaded[rule.source].path.name
+        context.note(
+            f"{name}: {rows} rows of {file} have a score that is not known, such as {example!r}, and come last"
+        )
 
 
 def _is_missing(cell: str) -> bool:

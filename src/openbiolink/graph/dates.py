@@ -22,11 +22,11 @@ def create_cell_dates(connection: duckdb.DuckDBPyConnection, when: When, *, cell
     byte order, so that a year alone counts as its beginning.
 
     Args:
-        connection: the database.
+        connection: the database, with the macros.
         when: how dates are written; a match that is no date of the calendar, such as month 13, is none.
         cells: a query of the distinct cells, one column `cell`.
         table: the table to create: `cell`, `date` (the earliest; NULL without any), and `wrong` (the first match that
-            is no date; NULL without any).
+            is no date, or the cell where nothing in it is like a date; NULL without any, and for an empty cell).
     """
     groups = re.compile(when.pattern).groups
     parts = ", ".join(
@@ -48,6 +48,7 @@ def create_cell_dates(connection: duckdb.DuckDBPyConnection, when: When, *, cell
             SELECT cell, text, whole AND regexp_full_match(text, '[0-9]{{4}}(-[0-9]{{2}}){{0,2}}')
                 AND try_cast(text || substr('-01-01', length(text) - 3) AS DATE) IS NOT NULL AS valid
             FROM texts)
-        SELECT cell, min(text) FILTER (valid) AS date, min(text) FILTER (NOT valid) AS wrong
-        FROM checked GROUP BY cell
+        SELECT cell, min(text) FILTER (valid) AS date, coalesce(min(text) FILTER (NOT valid),
+            CASE WHEN count(text) = 0 AND bare(cell) <> '' THEN cell END) AS wrong
+        FROM cells LEFT JOIN checked USING (cell) GROUP BY cell
     """)

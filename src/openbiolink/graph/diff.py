@@ -21,8 +21,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from openbiolink.croissant import EDGE_COLUMNS, MANIFEST_FILE, NODE_COLUMNS
 from openbiolink.errors import InputError
 from openbiolink.files import iter_lines
+from openbiolink.graph.manifest import table_separator
 from openbiolink.tables import open_database, read_delimited
 
 if TYPE_CHECKING:
@@ -34,11 +36,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 FORMAT = "openbiolink-diff/1"
-MANIFEST = "manifest.json"
 EDGES, NEGATIVE_EDGES = "edges.csv", "TN_edges.csv"
 NODE_FILES = ("nodes.csv", "TN_nodes.csv", "ALL_nodes.csv")
 NAMES = "node_names.tsv"
-EDGE_COLUMNS = ("head", "relation", "tail", "score", "source")
 LEAST_NEIGHBOURS = 2
 SIDES = ("first", "second")
 INPUT_FACTS = ("version", "sha256", "layout", "licence")
@@ -47,10 +47,18 @@ SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeChange:
-    """Nodes of one type: first - lost - reidentified = kept = second - gained - reidentified."""
+class Counts:
+    """How many nodes or edges: first - lost - reidentified = kept = second - gained - reidentified.
 
-    type: str
+    Attributes:
+        first: in the first graph.
+        second: in the second graph.
+        kept: in both.
+        reidentified: in both, under other ids.
+        lost: only in the first.
+        gained: only in the second.
+    """
+
     first: int
     second: int
     kept: int
@@ -60,21 +68,22 @@ class NodeChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EdgeChange:
+class NodeChange(Counts):
+    """Nodes of one type."""
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeChange(Counts):
     """Edges, or true negatives, of one relation and source; kept and re-identified ones by their first source.
 
-    first - lost - reidentified = kept, and summed over the sources of a relation also second - gained - reidentified.
+    What is said of second and gained holds when summed over the sources of a relation.
 
     Attributes:
         relation: the relation.
         source: what the source column says.
         negative: whether they are true negatives.
-        first: edges in the first graph.
-        second: edges in the second graph.
-        kept: edges that both have.
-        reidentified: edges that both have under other ids.
-        lost: edges that only the first has.
-        gained: edges that only the second has.
         score_changed: kept or re-identified ones with another score, letter for letter.
         source_changed: kept or re-identified ones with another source.
     """
@@ -82,12 +91,6 @@ class EdgeChange:
     relation: str
     source: str
     negative: bool
-    first: int
-    second: int
-    kept: int
-    reidentified: int
-    lost: int
-    gained: int
     score_changed: int
     source_changed: int
 
@@ -150,7 +153,8 @@ def diff_graphs(first: Path, second: Path) -> Diff:
     manifests = [_read_manifest(folder, notes) for folder in (first, second)]
     with open_database() as (connection, _):
         for side, folder, manifest in zip(SIDES, (first, second), manifests, strict=True):
-            _read_graph(connection, folder, side, separator=_separator(manifest), notes=notes)
+            separator = table_separator(manifest or {}, folder / MANIFEST_FILE)
+            _read_graph(connection, folder, side, separator=separator, notes=notes)
         _pair_nodes(connection)
         return Diff(
             nodes=_compare_nodes(connection),
@@ -163,9 +167,9 @@ def diff_graphs(first: Path, second: Path) -> Diff:
 
 
 def _read_manifest(folder: Path, notes: list[str]) -> dict[str, Any] | None:
-    path = folder / MANIFEST
+    path = folder / MANIFEST_FILE
     if not path.is_file():
-        notes.append(f"{folder} has no {MANIFEST}, so inputs and options cannot be compared")
+        notes.append(f"{folder} has no {MANIFEST_FILE}, so inputs and options cannot be compared")
         return None
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -174,10 +178,6 @@ def _read_manifest(folder: Path, notes: list[str]) -> dict[str, Any] | None:
     if not isinstance(manifest, dict) or not str(manifest.get("format")).startswith("openbiolink-graph/"):
         raise InputError(f"{path}: is not the manifest of a graph; give the folder of a graph, or move the file away")
     return manifest
-
-
-def _separator(manifest: Mapping[str, Any] | None) -> str:
-    return str((manifest or {}).get("options", {}).get("separator", "\t"))
 
 
 def _read_graph(
@@ -203,9 +203,14 @@ def _read_graph(
             """).fetchall()[0][0]
             if rows > copied:
                 notes.append(f"{path}: {rows - copied} repeated rows count once")
+    absent = [name for name in (NEGATIVE_EDGES, NODE_FILES[0]) if not (folder / name).is_file()]
+    if absent:
+        notes.append(
+            f"{folder} has no {' and no '.join(absent)}, so what stands there in the other graph counts as a change"
+        )
     for name in NODE_FILES:
         if (path := folder / name).is_file():
-            _read_table(connection, path, ("id", "type"), separator=separator, notes=notes)
+            _read_table(connection, path, NODE_COLUMNS, separator=separator, notes=notes)
             connection.execute(f"INSERT INTO node_{side} SELECT id, type FROM raw")
     if (path := folder / NAMES).is_file():
         _read_table(connection, path, ("id", "name"), separator="\t", notes=notes)
@@ -407,6 +412,7 @@ def render_diff(diff: Diff) -> Group:
         if pairs:
             more = ", ..." if len(pairs) > SHOWN else ""
             parts.append(Text(f"same node by {rule}: {len(pairs)} ({', '.join(pairs[:SHOWN])}{more})"))
+    parts += [Text(f"note: {note}") for note in diff.notes]
     return Group(*parts)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from openbiolink.schema import Schema
-    from openbiolink.sources.declarations import Catalogue, Cell, Condition, End, IdMap, Listed
+    from openbiolink.sources.declarations import Catalogue, Cell, Condition, End, IdMap, Listed, Score
 
 OK = KEPT  # the fate of an identifier that is a node; the others are OBSOLETE and UNMAPPED
 
@@ -46,8 +46,8 @@ def condition_sql(condition: Condition) -> str:
         return _listed_sql(condition.listed_in)
     cell = f'"{condition.column}"'
     if condition.token is not None:
-        pieces = f"list_transform(string_split({cell}, {quote(condition.separator)}), lambda piece: trim(piece))"
-        return f"list_contains({pieces}, {quote(condition.token)})"
+        pieces = f"list_transform(string_split({cell}, {quote(condition.separator)}), lambda piece: upper(trim(piece)))"
+        return f"list_contains({pieces}, {quote(condition.token.upper())})"
     for texts, sign in ((condition.one_of, "IN"), (condition.none_of, "NOT IN")):
         if texts is not None:
             return f"({cell} {sign} ({', '.join(quote(text) for text in texts)}))"
@@ -67,6 +67,12 @@ def _listed_sql(listed: Listed) -> str:
     conditions = " AND ".join(condition_sql(condition) for condition in listed.where) or "true"
     partners = f"FROM {table_name(listed.source, listed.table)} WHERE {conditions}"
     return f"(struct_pack({ours}) IN (SELECT struct_pack({theirs}) {partners}))"
+
+
+def score_sql(score: Score) -> str:
+    """An SQL expression for what a cell says as a score."""
+    found = f'bare("{score.column}")'
+    return found if score.extract is None else f"regexp_extract({found}, {quote(score.extract)}, 1)"
 
 
 def found_sql(cell: Cell, text: str) -> str:

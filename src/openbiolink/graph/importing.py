@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from openbiolink.croissant import EDGE_COLUMNS
 from openbiolink.errors import InputError
 from openbiolink.files import replaced_folder
 from openbiolink.graph.identifiers import create_macros
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from openbiolink.files import Note
     from openbiolink.schema import Schema
 
-COLUMNS = ("head", "relation", "tail", "score", "source")
 FILES = frozenset({"edges.csv", "nodes.csv"})
 
 
@@ -64,7 +64,7 @@ def import_edges(edges: Path | str, folder: Path | str, *, note: Note) -> Import
         schema = load_schema()
         create_macros(connection, schema)
         read_delimited(
-            connection, edges, table="loaded", columns=COLUMNS, note=note, comment="#", whole_rows_are_data=True
+            connection, edges, table="loaded", columns=EDGE_COLUMNS, note=note, comment="#", whole_rows_are_data=True
         )
         empty = connection.execute(
             "SELECT count(*) FROM loaded WHERE bare(head) = '' OR bare(relation) = '' OR bare(tail) = ''"
@@ -73,7 +73,7 @@ def import_edges(edges: Path | str, folder: Path | str, *, note: Note) -> Import
             raise InputError(f"{edges}: {empty} rows have an empty head, relation or tail; fill or remove them")
         connection.execute(SPELL)
         connection.execute(MERGE)
-        write_tsv(connection, f"SELECT {', '.join(COLUMNS)} FROM merged ORDER BY ALL", fresh / "edges.csv")
+        write_tsv(connection, f"SELECT {', '.join(EDGE_COLUMNS)} FROM merged ORDER BY ALL", fresh / "edges.csv")
         write_tsv(connection, _nodes_sql(schema), fresh / "nodes.csv")
         counts = connection.execute("""
             SELECT count(*), count(*) FILTER (head = tail), count(*) FILTER (respelled), count(*) FILTER (trimmed),

@@ -98,13 +98,17 @@ def band_fault(entries: Sequence[LedgerEntry], band: Band | None, *, cut: bool, 
     return f"rule {entries[0].rule}: {' and '.join(faults)}, of {file} ({entries[0].source})" if faults else ""
 
 
-def check_band(fault: str, *, rule: str, allowed: bool) -> None:
-    """Stop the build where a rule has another number of rows than expected.
+def check_bands(faults: Mapping[str, str]) -> None:
+    """Stop the build where rules have another number of rows than expected.
+
+    Args:
+        faults: rule → in which way, of those that have and that are not allowed to.
 
     Raises:
-        InputError: it has, and that is not allowed.
+        InputError: there are any; the message names all of them.
     """
-    if fault and not allowed:
+    if faults:
+        way_out = " ".join(f"--allow-band {rule}" for rule in faults)
         raise InputError(
-            f"{fault}: the file is cut short or has changed; check it, or let it pass with --allow-band {rule}"
+            f"{'; '.join(faults.values())}: a file is cut short or has changed; check it, or let it pass with {way_out}"
         )

@@ -11,7 +11,6 @@ from itertools import combinations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from openbiolink import croissant
 from openbiolink.graph.plan import REUSE
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from openbiolink.sources.declarations import Catalogue, Licence
 
-LICENCE_FILE = croissant.LICENCE_FILE
 WIDTH = 118
 SHARE_ALIKE = re.compile(r"-SA(-|$)")
 VERSION = re.compile(r"-[0-9.]+$")

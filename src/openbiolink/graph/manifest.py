@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from openbiolink.errors import InputError
 from openbiolink.files import sha256_of
 from openbiolink.graph.licence import effective_licence
 from openbiolink.graph.statistics import count_rows
@@ -21,30 +22,32 @@ if TYPE_CHECKING:
     from openbiolink.sources.declarations import Catalogue
 
 FORMAT = "openbiolink-graph/1"
-MANIFEST = "manifest.json"
 
 
-def describe_graph(
-    connection: duckdb.DuckDBPyConnection,
-    catalogue: Catalogue,
-    *,
-    plan: Plan,
-    options: GraphOptions,
-    build: Build,
-    origins: Mapping[str, Mapping[str, str]],
-    added: Sequence[Path],
-) -> dict[str, Any]:
-    """The manifest of a graph that is in the database, but for the files written and the notes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """What a graph in the database was made of, and how.
 
-    Args:
-        connection: the database of the build.
+    Attributes:
         catalogue: the edition.
         plan: what was to be built.
-        options: how.
+        options: how, and the formats to write.
         build: what was built.
         origins: source id → `url` and `version`, where they are known.
         added: files of the user that were added to the edition.
     """
+
+    catalogue: Catalogue
+    plan: Plan
+    options: GraphOptions
+    build: Build
+    origins: Mapping[str, Mapping[str, str]]
+    added: Sequence[Path]
+
+
+def describe_graph(connection: duckdb.DuckDBPyConnection, provenance: Provenance) -> dict[str, Any]:
+    """The manifest of a graph that is in the database, but for the files written and the notes."""
+    catalogue, build, options = provenance.catalogue, provenance.build, provenance.options
     licences: dict[str, list[str]] = {}
     for name in sorted(build.loaded):
         licences.setdefault(catalogue.sources[name].licence, []).append(name)
@@ -52,19 +55,32 @@ def describe_graph(
         "format": FORMAT,
         "version": version("openbiolink"),
         "edition": catalogue.edition,
-        "catalogues": [{"file": path.name, "sha256": sha256_of(path)} for path in added],
+        "catalogues": [{"file": path.name, "sha256": sha256_of(path)} for path in provenance.added],
         "directed": options.directed,
         "options": _plain(asdict(options) | asdict(options.output)),
-        "inputs": _inputs(catalogue, build, origins),
+        "inputs": _inputs(catalogue, build, provenance.origins),
         "licences": dict(sorted(licences.items())),
-        "licence": _licence(catalogue, build, origins),
-        "missing_sources": _plain(plan.missing),
-        "left_out": {name: _plain(asdict(entry)) for name, entry in plan.left_out.items()},
+        "licence": _licence(catalogue, build, provenance.origins),
+        "missing_sources": _plain(provenance.plan.missing),
+        "left_out": {name: _plain(asdict(entry)) for name, entry in provenance.plan.left_out.items()},
         "counts": _counts(connection),
         "not_in_ontology": build.not_in_ontology,
         "replaced_in_ontology": build.replaced,
         "ledger": [asdict(entry) for entry in build.ledger],
     }
+
+
+def table_separator(manifest: Mapping[str, Any], place: Path) -> str:
+    """What stands between the cells of a graph's TSV files: a tab, unless its manifest says otherwise.
+
+    Raises:
+        InputError: the manifest, which lies at `place`, names something else than one character.
+    """
+    options = manifest.get("options")
+    separator = options.get("separator", "\t") if isinstance(options, dict) else "\t"
+    if not isinstance(separator, str) or len(separator) != 1:
+        raise InputError(f"{place}: options.separator is {separator!r}, expected one character; mend it")
+    return separator
 
 
 def _plain(entries: Mapping[str, Any]) -> dict[str, Any]:

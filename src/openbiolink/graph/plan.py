@@ -34,6 +34,7 @@ class GraphOptions:
             that are built by default.
         licence: the terms that sources may have at most, "any" for all of them.
         allowed_bands: rules, or "all", that may have another number of rows than expected.
+        allow_empty: whether a graph without any edge is written.
         output: formats and how they are written.
     """
 
@@ -44,6 +45,7 @@ class GraphOptions:
     included: tuple[str, ...] = ()
     licence: Literal["open", "share-alike", "non-commercial", "any"] = "any"
     allowed_bands: tuple[str, ...] = ()
+    allow_empty: bool = True
     output: OutputOptions = field(default_factory=OutputOptions)
 
 
@@ -82,8 +84,11 @@ def wanted_sources(catalogue: Catalogue, options: GraphOptions) -> tuple[str, ..
     """
     rules, _ = _choose_rules(catalogue, options)
     excluded = _excluded(catalogue, options.excluded_sources)
-    needs = [set(catalogue.needs(catalogue.rules[name])) for name in rules]
-    wanted = {source for sources in needs if not sources & excluded for source in sources}
+    needs = {name: set(catalogue.needs(catalogue.rules[name])) for name in rules}
+    wanted = {source for sources in needs.values() if not sources & excluded for source in sources}
+    if not wanted:
+        absent = sorted(excluded & set().union(*needs.values()))
+        raise InputError(f"all rules that are wanted need {' or '.join(absent)}, which --exclude-source leaves out")
     return tuple(source for source in catalogue.sources if source in wanted)
 
 
@@ -142,6 +147,7 @@ def _choose_rules(catalogue: Catalogue, options: GraphOptions) -> tuple[tuple[st
     """The rules that the options ask for, whether or not files are there, and what is left out and why."""
     _check_names(catalogue, options)
     included_rules, included_sources = _included(catalogue, options.included)
+    included_rules |= _asked_for(catalogue, options.relations)
     reasons: dict[str, str] = {}
     relations: dict[str, set[str]] = {}
     chosen = []
@@ -169,6 +175,13 @@ def _choose_rules(catalogue: Catalogue, options: GraphOptions) -> tuple[tuple[st
     return tuple(chosen), left_out
 
 
+def _asked_for(catalogue: Catalogue, relations: Collection[str]) -> set[str]:
+    """The rules of relations that are asked for by name and have no rule that is built by default."""
+    rules = catalogue.rules.items()
+    default = {rule.relation for _, rule in rules if rule.default}
+    return {name for name, rule in rules if rule.relation in relations and rule.relation not in default}
+
+
 def _terms_refused(catalogue: Catalogue, source: str, allowed: str) -> str:
     """Why the terms of a source are not free enough; nothing where they are."""
     terms = catalogue.sources[source].licence
@@ -190,7 +203,7 @@ def _check_names(catalogue: Catalogue, options: GraphOptions) -> None:
         if rule not in {ALL_BANDS, *catalogue.rules}:
             raise InputError(
                 f"--allow-band {rule}: edition {catalogue.edition} has no such rule"
-                f"{did_you_mean(rule, catalogue.rules)}; name a rule, or {ALL_BANDS} of them"
+                f"{did_you_mean(rule, catalogue.rules)}; name a rule, or `{ALL_BANDS}`"
             )
 
 

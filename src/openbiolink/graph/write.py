@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from openbiolink.croissant import CROISSANT_FILE, croissant
+from openbiolink.croissant import CROISSANT_FILE, LEDGER_COLUMNS, LICENCE_FILE, MANIFEST_FILE, croissant
 from openbiolink.files import sha256_of, write_json, write_text
-from openbiolink.graph.licence import LICENCE_FILE, licence_text
-from openbiolink.graph.manifest import MANIFEST, describe_graph
+from openbiolink.graph.licence import licence_text
+from openbiolink.graph.manifest import FORMAT, describe_graph
 from openbiolink.graph.statistics import statistics_text
 from openbiolink.graph.writers import WRITERS, OutputOptions, WriterContext, owned_file
 from openbiolink.graph.writers.rows import edges_where
 from openbiolink.tables import write_tsv
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import duckdb
 
-    from openbiolink.graph.build import Build
     from openbiolink.graph.ledger import LedgerEntry
-    from openbiolink.graph.plan import GraphOptions, Plan
-    from openbiolink.sources.declarations import Catalogue
+    from openbiolink.graph.manifest import Provenance
 
 LEDGER = "ledger.tsv"
-LEDGER_HEADER = ("rule", "source", "reason", "rows", "edges")
 STATISTICS_FILES = {"stats.txt": False, "tn_stats.txt": True}
 
 # File name → query of its rows; tab-separated, without header, sorted by bytes.
@@ -48,45 +46,35 @@ FURTHER_TABLES = {
     "edge_dates.tsv": "SELECT head, relation, tail, date FROM dates WHERE NOT negative ORDER BY ALL",
     "TN_edge_dates.tsv": "SELECT head, relation, tail, date FROM dates WHERE negative ORDER BY ALL",
 }
-COMMON_FILES = frozenset({*LISTS, *STATISTICS_FILES, CONFLICTS, LEDGER, LICENCE_FILE, CROISSANT_FILE, MANIFEST})
+COMMON_FILES = frozenset({*LISTS, *STATISTICS_FILES, CONFLICTS, LEDGER, LICENCE_FILE, CROISSANT_FILE, MANIFEST_FILE})
 TABLE_FILES = ("ALL_nodes.csv", "edges.csv", "nodes.csv", "TN_edges.csv", "TN_nodes.csv")
 GRAPH_FILES = COMMON_FILES | {*FURTHER_TABLES, *TABLE_FILES}
 
 
-def is_graph_file(name: str) -> bool:
-    """Whether a folder of a graph, in whatever formats, may hold a file of this name.
-
-    >>> is_graph_file("ledger.tsv"), is_graph_file("edges.parquet"), is_graph_file("notes.txt")
-    (True, True, False)
-    """
-    return name in GRAPH_FILES or owned_file(name)
+def owned_files(folder: Path) -> frozenset[str]:
+    """The files of a folder that an earlier build wrote there, as its manifest says; none where there is no graph."""
+    try:
+        manifest = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+        if manifest["format"] != FORMAT:
+            return frozenset()
+        names = {str(name) for name in manifest["outputs"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset()
+    return frozenset({MANIFEST_FILE} | {name for name in names if name in GRAPH_FILES or owned_file(name)})
 
 
 def write_graph(
-    connection: duckdb.DuckDBPyConnection,
-    folder: Path,
-    *,
-    catalogue: Catalogue,
-    plan: Plan,
-    options: GraphOptions,
-    build: Build,
-    notes: list[str],
-    origins: Mapping[str, Mapping[str, str]],
-    added: Sequence[Path],
+    connection: duckdb.DuckDBPyConnection, folder: Path, provenance: Provenance, notes: list[str]
 ) -> dict[str, Any]:
     """Write all files of a graph into an empty folder and return its manifest.
 
     Args:
         connection: the database of the build.
         folder: the folder.
-        catalogue: the edition.
-        plan: what was to be built.
-        options: the options, with the formats to write.
-        build: what was built.
+        provenance: what the graph was made of, and how.
         notes: what the manifest says in notes; those of the writers are added.
-        origins: source id → `url` and `version`, where they are known.
-        added: files of the user that were added to the edition.
     """
+    catalogue, options, build = provenance.catalogue, provenance.options, provenance.build
     rows = _write_tables(connection, folder, options.output)
     context = WriterContext(catalogue=catalogue, options=options.output, directed=options.directed, note=notes.append)
     for name in options.output.formats:
@@ -94,16 +82,14 @@ def write_graph(
     for name, negative in STATISTICS_FILES.items():
         write_text(folder / name, statistics_text(entry for entry in build.statistics if entry.negative == negative))
     write_text(folder / LEDGER, _ledger_text(build.ledger))
-    manifest = describe_graph(
-        connection, catalogue, plan=plan, options=options, build=build, origins=origins, added=added
-    )
+    manifest = describe_graph(connection, provenance)
     write_text(folder / LICENCE_FILE, licence_text(manifest["licence"]))
     manifest["counts"]["conflicts"] = rows[CONFLICTS]
     manifest["outputs"] = {path.name: _describe_file(path, rows) for path in sorted(folder.iterdir())}
     write_json(folder / CROISSANT_FILE, croissant(manifest))
     manifest["outputs"][CROISSANT_FILE] = _describe_file(folder / CROISSANT_FILE, rows)
     manifest["notes"] = notes
-    write_json(folder / MANIFEST, manifest)
+    write_json(folder / MANIFEST_FILE, manifest)
     return manifest
 
 
@@ -122,6 +108,6 @@ def _describe_file(path: Path, rows: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _ledger_text(ledger: Iterable[LedgerEntry]) -> str:
-    lines = ["\t".join(LEDGER_HEADER)]
+    lines = ["\t".join(LEDGER_COLUMNS)]
     lines += [f"{entry.rule}\t{entry.source}\t{entry.reason}\t{entry.rows}\t{entry.edges}" for entry in ledger]
     return "\n".join(lines) + "\n"

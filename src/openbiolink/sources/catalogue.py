@@ -6,6 +6,7 @@ and the objects are frozen: engines read them, nothing is decided here.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from importlib.resources import files
 from pathlib import Path
@@ -29,6 +30,7 @@ EDITIONS = ("2020", "2026")
 DEFAULT_EDITION = "2026"
 Places = dict[tuple[str, str], str]  # kind and name of a declaration → how messages name it
 SHARED = "shared"  # the folder of what all editions have in common
+NAME = re.compile(r"\w[\w .:+()-]*")
 
 
 def load_catalogue(edition: str, *added: Path) -> Catalogue:
@@ -55,7 +57,7 @@ def load_catalogue(edition: str, *added: Path) -> Catalogue:
 def parse_catalogue(edition: str, declarations: Iterable[Traversable], added: Iterable[Traversable] = ()) -> Catalogue:
     """Put the tables of several TOML files together and check them.
 
-    Tables named `end` and `quality` hold pieces that rules refer to by name, so that what several
+    Tables named `end`, `score` and `quality` hold pieces that rules refer to by name, so that what several
     rules share is written once. Tables named `node_type`, `prefix` and `relation` add to the schema.
 
     Args:
@@ -72,18 +74,18 @@ def parse_catalogue(edition: str, declarations: Iterable[Traversable], added: It
     for kind, entries in _merge(added, places, replace=True).items():
         merged[kind] |= entries
     schema = load_schema({kind: merged.pop(kind) for kind in SCHEMA_TABLES})
-    ends, qualities = merged.pop("end"), merged.pop("quality")
+    pieces = {kind: merged.pop(kind) for kind in PIECES}
     for name, source in merged["source"].items():
         if isinstance(source.get("layout"), str):
             piece = _named_piece(places["source", name], "layout", source["layout"], merged["source"])
             source["layout"] = piece.get("layout", ())
-    for name, rule in merged["rule"].items():
-        for key, pieces in (("head", ends), ("tail", ends), ("quality", qualities)):
-            if isinstance(rule.get(key), str):
-                rule[key] = _named_piece(places["rule", name], key, rule[key], pieces)
-    for name, entry in merged["name"].items():
-        if isinstance(entry.get("node"), str):
-            entry["node"] = _named_piece(places["name", name], "node", entry["node"], ends)
+    for kind, keys in PIECES_OF.items():
+        for name, entry in merged[kind].items():
+            for key, piece_kind in keys.items():
+                if isinstance(entry.get(key), str):
+                    entry[key] = _named_piece(places[kind, name], key, entry[key], pieces[piece_kind])
+    for rule in merged["rule"].values():
+        _test_scores(rule)
     try:
         catalogue = Catalogue(edition=edition, graph_schema=schema, **merged)
     except ValidationError as error:
@@ -96,16 +98,32 @@ def _describe_fault(error: ValidationError, places: Places) -> str:
     """The first fault that the models found, and where it stands."""
     first = error.errors()[0]
     kind, name, *keys = (str(part) for part in first["loc"])
-    within = f" {'.'.join(keys)}:" if keys else ""
-    words = first["msg"].removeprefix("Value error, ")
+    key = repr(".".join(keys))[1:-1]
+    within = f" {key}:" if keys else ""
+    words = " ".join(first["msg"].removeprefix("Value error, ").split())
     if first["type"] == "extra_forbidden":
-        return f"{places[kind, name]}: unknown key {'.'.join(keys)!r}; docs/catalogue.md has those that are known"
-    got = f" (got {first['input']!r:.80})" if keys and first["type"] != "missing" else ""
+        return f"{places[kind, name]}: unknown key '{key}'; docs/catalogue.md has those that are known"
+    got = f" (got {first['input']!r:.80})" if keys and first["type"] not in {"missing", "secret"} else ""
     return f"{places[kind, name]}:{within} {words}{got}"
 
 
+def _test_scores(rule: dict[str, Any]) -> None:
+    """Let quality levels without a column test the score of their rule."""
+    score, quality = rule.get("score"), rule.get("quality")
+    if isinstance(score, dict) and isinstance(quality, dict) and "column" in score:
+        rule["quality"] = {
+            level: {"column": score["column"], **test} if isinstance(test, dict) and "listed_in" not in test else test
+            for level, test in quality.items()
+        }
+
+
 SCHEMA_TABLES = ("node_type", "prefix", "relation")
-CATALOGUE_TABLES = ("source", "map", "rule", "name", "namespace", "licence", "end", "quality")
+PIECES = ("end", "score", "quality")
+PIECES_OF = {  # kind of declaration → key → the pieces that it can name
+    "rule": {"head": "end", "tail": "end", "score": "score", "quality": "quality"},
+    "name": {"node": "end"},
+}
+CATALOGUE_TABLES = ("source", "map", "rule", "name", "namespace", "licence", *PIECES)
 
 
 def _merge(declarations: Iterable[Traversable], places: Places, *, replace: bool) -> dict[str, dict[str, Any]]:
@@ -114,22 +132,33 @@ def _merge(declarations: Iterable[Traversable], places: Places, *, replace: bool
     for file in declarations:
         try:
             tables = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # TOML or UTF-8 that is none, numbers or nesting beyond measure
             raise CatalogueError(f"{_place(file)}: not valid TOML ({error})") from error
         for kind, entries in tables.items():
-            if kind not in merged:
-                raise CatalogueError(f"{_place(file)}: unknown table [{kind}]; known are {', '.join(merged)}")
-            tables_in = entries.items() if isinstance(entries, dict) else [(kind, entries)]
-            wanted: type = list if kind == "node_type" else dict
-            wrong = [name for name, entry in tables_in if not isinstance(entry, wanted)]
-            if wrong:
-                raise CatalogueError(f"{_place(file)}: {wrong[0]!r} in [{kind}] is no table; write [{kind}.<name>]")
+            _check_entries(_place(file), kind, entries)
             repeated = sorted(merged[kind].keys() & entries.keys())
             if repeated and not replace:
                 raise CatalogueError(f"{_place(file)}: [{kind}.{repeated[0]!r}] is declared twice; keep one")
             merged[kind] |= entries
             places |= {(kind, name): f'{_place(file)}: [{kind}."{name}"]' for name in entries}
     return merged
+
+
+def _check_entries(place: str, kind: str, entries: Any) -> None:
+    """Check that a table of a file holds tables, or lists, under names that can stand in messages and databases."""
+    known = (*CATALOGUE_TABLES, *SCHEMA_TABLES)
+    if kind not in known:
+        raise CatalogueError(f"{place}: unknown table {kind!r}; known are {', '.join(known)}")
+    if not isinstance(entries, dict):
+        raise CatalogueError(f"{place}: {kind!r} is no table; write [{kind}.<name>]")
+    for name, entry in entries.items():
+        if NAME.fullmatch(name) is None:
+            raise CatalogueError(
+                f"{place}: [{kind}] has the name {name!r}; names are of letters, digits, blanks and _ - . : + ( )"
+            )
+        wanted: type = list if kind == "node_type" else dict
+        if not isinstance(entry, wanted):
+            raise CatalogueError(f"{place}: {name!r} in [{kind}] is no {wanted.__name__}; write [{kind}.<name>]")
 
 
 def _name_of(file: Traversable) -> str:
@@ -183,11 +212,27 @@ def _check_references(catalogue: Catalogue, places: Places) -> None:
                 raise CatalogueError(f"{owner}: the condition on {condition.column!r} has no reason; give one")
         _check_tables(catalogue, owner, rule)
     _check_lookups(catalogue, schema, places)
+    _check_origins(catalogue, places)
     for kind, owners in (("source", catalogue.sources), ("namespace", catalogue.namespaces)):
         for name, licensed in owners.items():
             if licensed.licence not in catalogue.licences:
                 hint = did_you_mean(licensed.licence, catalogue.licences)
                 raise CatalogueError(f"{places[kind, name]}: licence {licensed.licence!r} is not declared{hint}")
+
+
+def _check_origins(catalogue: Catalogue, places: Places) -> None:
+    for name, source in catalogue.sources.items():
+        for origin in source.derived_from:
+            if "." in origin and origin not in catalogue.sources:
+                raise CatalogueError(
+                    f"{places['source', name]}: derived_from {origin!r} is not a declared source"
+                    f"{did_you_mean(origin, catalogue.sources)}; what is none is named without a dot"
+                )
+    for kind, names in (("source", catalogue.sources), ("map", catalogue.maps)):
+        spellings: dict[str, str] = {}
+        for name in names:
+            if spellings.setdefault(name.casefold(), name) != name:
+                raise CatalogueError(f"{places[kind, name]}: is also there in other letter case; rename one")
 
 
 def _check_lookups(catalogue: Catalogue, schema: Schema, places: Places) -> None:

@@ -11,12 +11,14 @@ from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Literal, Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, InstanceOf, model_validator
+from pydantic_core import PydanticCustomError
 
 from openbiolink.errors import InputError
 from openbiolink.schema import Schema  # noqa: TC001, the model needs it at run time
+from openbiolink.tables import regex_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +29,7 @@ QualityLevel = Literal["all", "low", "medium", "high"]
 def _compiles(pattern: str) -> str:
     try:
         re.compile(pattern)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"{pattern!r} is not a regular expression ({error})") from None
     return pattern
 
@@ -38,8 +40,53 @@ def _has_group(pattern: str) -> str:
     return pattern
 
 
+def _runs(pattern: str) -> str:
+    if fault := regex_fault(pattern):
+        raise ValueError(f"{pattern!r} is not a regular expression of RE2, which rows are tested with ({fault})")
+    return pattern
+
+
+def _runs_with_group(pattern: str) -> str:
+    if regex_fault(_runs(pattern), r"\1"):
+        raise ValueError(f"{pattern!r} has no group to extract")
+    return pattern
+
+
+def _is_address(url: str) -> str:
+    """Refuse what no server can be asked for, and keys in the query, which would stand in every lock and message."""
+    fault = PydanticCustomError("address", "is no http, https or ftp address of the form https://host/path")
+    if not re.fullmatch(r"(https?|ftp)://[^/\s]+/[^\s\x00-\x1f\x7f]*", url):
+        raise fault
+    try:
+        parts = urlsplit(url)
+        port, host = parts.port, (parts.hostname or "").encode("idna")
+    except ValueError:  # of brackets, of ports that are no numbers up to 65535, and of labels that no host has
+        raise fault from None
+    if not host or port == 0:
+        raise fault
+    secret = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True) if SECRET.search(name)]
+    if secret:
+        raise PydanticCustomError(
+            "secret",
+            "has {name} in its query, which would be written wherever the address is; put the key into an environment "
+            "variable and name that in `credential`",
+            {"name": repr(secret[0])},
+        )
+    return url
+
+
+SECRET = re.compile(r"key$|token|secret|passw|pwd|credential|signature", re.IGNORECASE)
+Url = Annotated[str, AfterValidator(_is_address)]
+# Python's regular expressions tell layouts and versions, RE2 those of rows.
 Pattern = Annotated[str, AfterValidator(_compiles)]
 Extract = Annotated[str, AfterValidator(_has_group)]
+RowPattern = Annotated[str, AfterValidator(_runs)]
+RowExtract = Annotated[str, AfterValidator(_runs_with_group)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]  # text without line ends and other control characters
+ColumnName = Annotated[str, Field(pattern=r"^[\w .()/-]+$")]
+NotEmpty = Annotated[str, Field(min_length=1)]
+UNSAFE_NAME = re.compile(r"\.*|.*[/\\\x00-\x1f\x7f].*|.*\.(part|tmp|lock)", re.IGNORECASE | re.DOTALL)
 
 
 class _Declared(BaseModel):
@@ -64,16 +111,16 @@ class Layout(_Declared):
         compose: our column name → template of other columns, such as "{database}:{local_id}".
     """
 
-    name: str
-    separator: tuple[str, ...] = ("\t",)
+    name: Line
+    separator: tuple[Annotated[str, Field(pattern=r'^[^"\r\n\x00]$')], ...] = ("\t",)
     quoted: bool = False
-    comment: str | None = None
+    comment: Annotated[Line, Field(min_length=1)] | None = None
     header: Literal["first", "comment", "below", "none"] = "first"
-    named: dict[str, str] = {}
-    optional: dict[str, str] = {}
-    positional: tuple[str, ...] = ()
+    named: dict[ColumnName, Line] = {}
+    optional: dict[ColumnName, Line] = {}
+    positional: tuple[ColumnName, ...] = ()
     patterns: dict[str, Pattern] = {}
-    compose: dict[str, str] = {}
+    compose: dict[ColumnName, str] = {}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -84,11 +131,24 @@ class Layout(_Declared):
         unknown = set(self.patterns) - set(self.positional or self.named)
         if unknown:
             raise ValueError(f"patterns for columns that the layout does not have: {sorted(unknown)}")
+        _check_unique("columns", self.columns())
+        _check_unique("columns of the file", [*self.named.values(), *self.optional.values()])
+        plain = {column for column in self.positional or self.named if re.fullmatch(r"\w+", column)}
+        for template in self.compose.values():
+            if re.search("[{}]", re.sub(r"\{(\w+)\}", lambda found: "" if found[1] in plain else "{", template)):
+                raise ValueError(f"{template!r} puts together what is no column; there are {sorted(plain)}")
         return self
 
     def columns(self) -> tuple[str, ...]:
         """Our names of all columns a table of this layout has."""
         return (*(self.positional or self.named), *self.optional, *self.compose)
+
+
+def _check_unique(what: str, names: Iterable[str]) -> None:
+    """Names of columns and tables are told apart without regard to letter case."""
+    listed = [name.casefold() for name in names]
+    if repeated := sorted({name for name in listed if listed.count(name) > 1}):
+        raise ValueError(f"two {what} are called {repeated[0]!r}, letter case aside")
 
 
 class Licence(_Declared):
@@ -104,9 +164,9 @@ class Licence(_Declared):
         printed: how the licence table of the first release prints it, where it does so in another way.
     """
 
-    title: str
-    url: str
-    spdx: str
+    title: Line
+    url: Line
+    spdx: Line
     reuse: Literal["open", "share-alike", "non-commercial", "closed"]
     attribution: bool = True
     printed: str = ""
@@ -121,10 +181,11 @@ class Address(_Declared):
         sha256: checksum of the file, where it is known.
         size: its bytes, where they are known.
         min_bytes: fewer bytes than this cannot be the whole file.
-        credential: name of an environment variable whose value is sent as the header `Authorization`.
+        credential: name of an environment variable; over HTTP its value is sent as the header `Authorization`, over FTP
+            it is `user:password`.
     """
 
-    url: Annotated[str, Field(pattern=r"^(https?|ftp)://[^/\s]+/\S*$")]
+    url: Url
     kind: Literal["pinned", "rolling", "mirror", "archive"]
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     size: Annotated[int, Field(gt=0)] | None = None
@@ -141,7 +202,7 @@ class Probe(_Declared):
     """
 
     pattern: Extract
-    url: Annotated[str, Field(pattern=r"^(https?|ftp)://[^/\s]+/\S*$")] | None = None
+    url: Url | None = None
 
 
 class Source(_Declared):
@@ -153,10 +214,14 @@ class Source(_Declared):
         homepage: where people read about it.
         licence: short name of its terms, one of the catalogue's licences.
         version: the release that the edition was made from, as far as it is known.
-        checked: how far these facts were checked: against the whole file, an excerpt of it, or not at all.
+        checked: how far these facts were checked. "full": every declared layout, with all its columns, against a whole
+            file as the source gave it out, of any release. "excerpt": the same against a part of such a file. "no":
+            only against what others write of the file, or files that were made up or derived from other data. Of
+            several layouts the one that was checked least counts.
         default: whether it is used without being asked for by name.
         infores: its id in the Biolink information resource registry, such as "infores:string".
-        derived_from: sources whose content is copied into this one, by id or name.
+        derived_from: sources whose content is copied into this one, by id where they are in the catalogue and by a
+            name without a dot where they are not.
         addresses: where the file can be had, the best place first; none where it must be got by hand.
         by_hand: how to get the file where no address gives it.
         saved_as: file name after a download; the last part of the address where it is empty.
@@ -164,26 +229,28 @@ class Source(_Declared):
         format: which reader reads it.
         layouts: shapes of the file, most telling first (delimited text only).
         tables: table name → columns it must have (database dumps only).
+        optional_tables: those of them that some releases lack; they are empty then, which is noted.
         files: file-name patterns by which a folder of sources is searched.
     """
 
-    title: str
-    gives: tuple[str, ...]
-    homepage: str
+    title: Line
+    gives: tuple[Line, ...]
+    homepage: Line
     licence: str
-    version: str = ""
+    version: Line = ""
     checked: Literal["full", "excerpt", "no"] = "no"
     default: bool = True
     infores: Annotated[str, Field(pattern="^infores:[a-z0-9-]+$")] | None = None
     derived_from: tuple[str, ...] = ()
     addresses: tuple[Address, ...] = Field(default=(), alias="address")
-    by_hand: str = ""
+    by_hand: Line = ""
     saved_as: str = ""
     probe: Probe | None = None
     format: Literal["delimited", "gaf", "obo", "pgdump"]
     layouts: tuple[Layout, ...] = Field(default=(), alias="layout")
-    tables: dict[str, tuple[str, ...]] = {}
-    files: tuple[str, ...]
+    tables: dict[ColumnName, tuple[ColumnName, ...]] = {}
+    optional_tables: tuple[str, ...] = ()
+    files: Annotated[tuple[Line, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -191,8 +258,16 @@ class Source(_Declared):
             raise ValueError("delimited text needs at least one `layout`, other formats have none")
         if (self.format == "pgdump") != bool(self.tables):
             raise ValueError("a database dump needs `tables`, other formats have none")
-        if self.addresses and not any(fnmatch(self.file_name(), pattern) for pattern in self.files):
-            raise ValueError(f"a download is saved as {self.file_name()!r}, which fits none of `files`; set `saved_as`")
+        if unknown := sorted(set(self.optional_tables) - self.tables.keys()):
+            raise ValueError(f"{unknown[0]!r} is optional, but none of `tables`")
+        _check_unique("tables", self.tables)
+        for columns in self.tables.values():
+            _check_unique("columns", columns)
+        name = self.file_name() if self.addresses or self.saved_as else ""
+        if (self.addresses or self.saved_as) and UNSAFE_NAME.fullmatch(name):
+            raise ValueError(f"a download cannot be saved as {name!r}; set `saved_as` to the plain name of a file")
+        if self.addresses and not any(fnmatch(name, pattern) for pattern in self.files):
+            raise ValueError(f"a download is saved as {name!r}, which fits none of `files`; set `saved_as`")
         return self
 
     def file_name(self) -> str:
@@ -238,15 +313,15 @@ class Condition(_Declared):
     """
 
     column: str = ""
-    reason: str = ""
-    one_of: tuple[str, ...] | None = None
-    none_of: tuple[str, ...] | None = None
-    matches: Pattern | None = None
-    matches_not: Pattern | None = None
+    reason: Line = ""
+    one_of: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    none_of: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    matches: RowPattern | None = None
+    matches_not: RowPattern | None = None
     token: str | None = None
-    separator: str = "|"
-    above: float | None = None
-    at_least: float | None = None
+    separator: NotEmpty = "|"
+    above: Number | None = None
+    at_least: Number | None = None
     listed_in: Listed | None = None
 
     @model_validator(mode="after")
@@ -282,10 +357,17 @@ class Cell(_Declared):
     """
 
     column: str
-    split: str | None = None
-    extract: Extract | None = None
+    split: NotEmpty | None = None
+    extract: RowExtract | None = None
     prefix: str | None = None
-    rewrite: dict[Pattern, str] = {}
+    rewrite: dict[RowPattern, str] = {}
+
+    @model_validator(mode="after")
+    def _check_rewrite(self) -> Self:
+        for pattern, replacement in self.rewrite.items():
+            if fault := regex_fault(pattern, replacement):
+                raise ValueError(f"{pattern!r} cannot be rewritten as {replacement!r} ({fault})")
+        return self
 
 
 class End(Cell):
@@ -373,7 +455,7 @@ class When(_Declared):
     """
 
     column: str
-    pattern: Extract = r"(\d{4})-(\d{2})-(\d{2})"
+    pattern: Annotated[Extract, AfterValidator(_runs)] = r"(\d{4})-(\d{2})-(\d{2})"
 
 
 class Band(_Declared):
@@ -400,16 +482,21 @@ class Score(_Declared):
 
     Attributes:
         column: the column; its text is kept letter for letter.
-        best_first: for scores that are words, the words from best to worst; others come last.
+        extract: regular expression whose first group is the score, where the cell holds more; a cell without a match
+            has no score.
+        best_first: for scores that are words, the words from best to worst; others come last, which is noted.
             Without it the score is a number and more is better.
     """
 
     column: str
-    best_first: tuple[str, ...] = ()
+    extract: RowExtract | None = None
+    best_first: tuple[Line, ...] = ()
 
 
 class Quality(_Declared):
     """The condition that a row meets at each level; a level without one lets every row pass.
+
+    A condition that names no column tests that of the score.
 
     Attributes:
         low: what a row says to be of low quality at least.
@@ -445,7 +532,7 @@ class Rule(_Declared):
     relation: str
     source: str
     table: str = "rows"
-    label: str
+    label: Line
     default: bool = True
     negative: bool = False
     head: End
@@ -511,6 +598,15 @@ class Catalogue(_Declared):
         ontologies = [end.ontology for end in reader.ends() if end.ontology is not None]
         listings = [listing.source for one in (reader, *maps) for listing in one.listings()]
         return tuple(dict.fromkeys([reader.source, *(one.source for one in maps), *ontologies, *listings]))
+
+    def used_by_default(self) -> tuple[str, ...]:
+        """The ids of the sources that a build without any options uses: those of the rules that are built by default.
+
+        A rule is not, where a source that it needs is used only if it is named.
+        """
+        needs = [self.needs(rule) for rule in self.rules.values() if rule.default]
+        used = {name for names in needs if all(self.sources[one].default for one in names) for name in names}
+        return tuple(name for name in self.sources if name in used)
 
     def source(self, name: str) -> Source:
         """The source of this id.

@@ -13,10 +13,10 @@ from openbiolink.files import GZIP_MAGIC, UTF8_BOM, ZIP_MAGIC, not_data
 from openbiolink.progress import silent
 from openbiolink.sources.declarations import Address
 from openbiolink.sources.layout import SNIFFED_LINES
-from openbiolink.sources.local import find_sources
+from openbiolink.sources.local import find_sources, where_to_save
 from openbiolink.sources.lock import find_version, name_layout, search_version
 from openbiolink.sources.servers import Patience, Traffic, shown
-from openbiolink.sources.transfer import read_start
+from openbiolink.sources.transfer import check_size, read_start
 from openbiolink.tables import first_lines
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from openbiolink.sources.declarations import Catalogue, Source
     from openbiolink.sources.lock import Locked
 
-State = Literal["ok", "moved", "down", "changed"]
+State = Literal["ok", "moved", "down", "changed", "by hand"]
 FIRST_BLOCK = 1 << 16  # bytes that are asked for
 UNPACKED = 1 << 20  # bytes that are made of them at most
 AT_ONCE = 8
@@ -43,9 +43,10 @@ class Finding:
     Attributes:
         source: its id.
         state: "ok"; "moved" (usable, in another version); "down" (no address gives it); "changed" (it has no known
-            layout).
+            layout); "by hand" (it has no address, and is not here).
         words: what stands behind that, in one line, with the way out.
-        ok: whether a build goes on: the source is usable, or not wanted.
+        ok: whether a build goes on: the source is usable or not wanted, or it can only be got by hand, so that a build
+            goes without it.
     """
 
     source: str
@@ -94,13 +95,14 @@ def check_sources_online(
     sources = {name: source for name, source in catalogue.sources.items() if name in names or not names}
     here = find_sources(catalogue, folder) if folder.is_dir() else {}
     traffic = Traffic(patience=patience)
+    wanted = {*(names or catalogue.used_by_default())}
 
     def examine(name: str, source: Source) -> Finding:
         answer = _ask(name, source, traffic)
         if answer.lines:
             answer = _compare_version(answer, source, (locked or {}).get(name), traffic)
         finding = _judge(name, source, answer, here=here.get(name), folder=folder)
-        return finding if name in names or source.default else replace(finding, ok=True)
+        return finding if name in wanted else replace(finding, ok=True)
 
     findings: list[Finding] = []
     pool = ThreadPoolExecutor(AT_ONCE)
@@ -116,13 +118,16 @@ def check_sources_online(
 
 
 def find_version_online(source: Source, *, traffic: Traffic | None = None) -> str:
-    """The version that the page of a source's probe states; "" where it has no such page, or none is found there."""
+    """The version that the page of a source's probe states; "" where it has no such page, or none is found there.
+
+    A web page is none, such as one that keeps robots out: any number may stand in it.
+    """
     if source.probe is None or source.probe.url is None:
         return ""
     page = Address(url=source.probe.url, kind="rolling")
     try:
         block, _ = read_start(page, limit=FIRST_BLOCK, traffic=traffic or Traffic(patience=HASTE))
-        return search_version(source.probe.pattern, _unpack_lines(block))
+        return "" if not_data(block) else search_version(source.probe.pattern, _unpack_lines(block))
     except OpenBioLinkError:
         return ""
 
@@ -175,10 +180,12 @@ def _ask(name: str, source: Source, traffic: Traffic) -> _Answer:
     for address in source.addresses:
         place = shown(address.url)
         try:
-            block, _ = read_start(address, limit=FIRST_BLOCK, traffic=traffic)
+            block, said = read_start(address, limit=FIRST_BLOCK, traffic=traffic)
             if found := not_data(block):
                 raise InputError(f"is {found}, not the file")
             lines = _unpack_lines(block)
+            if said["size"]:
+                check_size(address, int(said["size"]))
         except OpenBioLinkError as error:
             faults.append(f"{place}: {error}")
             continue
@@ -208,6 +215,10 @@ def _compare_version(answer: _Answer, source: Source, entry: Locked | None, traf
 def _judge(name: str, source: Source, answer: _Answer, *, here: Path | None, folder: Path) -> Finding:
     """What the answer and the file that is here, if any, mean for a build."""
     usable = answer.state in {"ok", "moved"}
+    if here is not None and (fault := _size_fault(source, here)):
+        answer, here = replace(answer, words=f"{here} {fault}; {answer.words}"), None
+    if here is None and not source.addresses:
+        return Finding(source=name, state="by hand", words=_way_out(source, folder), ok=True)
     if here is None:
         words = answer.words if usable else f"{answer.words}; {_way_out(source, folder)}"
         return Finding(source=name, state=answer.state, words=words, ok=usable)
@@ -221,8 +232,21 @@ def _judge(name: str, source: Source, answer: _Answer, *, here: Path | None, fol
     return Finding(source=name, state=answer.state, words=words, ok=True)
 
 
+def _size_fault(source: Source, path: Path) -> str:
+    """Why the size of a file fits no address of its source; nothing where it does."""
+    faults = []
+    for address in source.addresses:
+        try:
+            check_size(address, path.stat().st_size)
+        except InputError as error:
+            faults.append(str(error))
+        else:
+            return ""
+    return faults[0] if faults else ""
+
+
 def _way_out(source: Source, folder: Path) -> str:
     hint = f" ({' '.join(source.by_hand.split())})" if source.by_hand else ""
     if source.addresses:
-        return f"download it by hand{hint} and save it as {folder / source.file_name()}"
-    return f"get it by hand{hint or f' ({source.homepage})'} and put it into {folder} as {' or '.join(source.files)}"
+        return f"download it by hand{hint} and {where_to_save(source, folder)}"
+    return f"get it{hint or f' ({source.homepage})'} and {where_to_save(source, folder)}"

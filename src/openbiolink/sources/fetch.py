@@ -8,29 +8,28 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from threading import Lock, Thread
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from openbiolink.errors import CatalogueError, InputError
 from openbiolink.files import GZIP_MAGIC, ZIP_MAGIC, iter_unpacked, not_data, sha256_of
 from openbiolink.sources.layout import SNIFFED_LINES
-from openbiolink.sources.local import find_sources
+from openbiolink.sources.local import alone_in, find_sources, where_to_save
 from openbiolink.sources.read import recognise_layout
 from openbiolink.sources.servers import PAGE, Patience, Traffic, shown
-from openbiolink.sources.transfer import forget, origin_of, transfer
+from openbiolink.sources.transfer import check_size, forget, origin_of, read_origin, transfer, write_origin
 from openbiolink.tables import first_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from openbiolink.files import Note
     from openbiolink.sources.declarations import Address, Catalogue, Source
 
-LOCK = "fetch.lock"
+
+PATIENCE = Patience()
 
 
 class FetchProgress(Protocol):
@@ -48,6 +47,10 @@ def unheard(note: str) -> None:
     """A note that nobody reads."""
 
 
+def unheeded(file: Fetched) -> None:
+    """A file that nobody waits for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
     """One source's file on the disk.
@@ -59,7 +62,8 @@ class Fetched:
         sha256: checksum of the file as it is, in hex.
         size: its bytes.
         modified: when it was last changed, as the server said (YYYY-MM-DD); empty where unknown.
-        kept: whether it was there already and was not transferred.
+        kept: whether it was there already. A file that came whole in a run which was stopped before it could say so
+            does not count as kept.
     """
 
     source: str
@@ -85,26 +89,75 @@ class FetchReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FetchOptions:
+    """How files are got.
+
+    Attributes:
+        online: whether servers are asked; otherwise the files that are there are checked only.
+        refresh: fetch also what is there already.
+        known: source → the only SHA-256 that is accepted, such as the lock's.
+        patience: how long servers are waited for.
+    """
+
+    online: bool = True
+    refresh: bool = False
+    known: Mapping[str, str] = field(default_factory=dict)
+    patience: Patience = PATIENCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """Who is told of what goes on. Files are told of one at a time, and so are notes and progress.
+
+    Attributes:
+        progress: told of the bytes of each file.
+        note: told why an address or a file that is there was passed over.
+        landed: told of each file as soon as it is there and good, before that is forgotten; an `InputError` that it
+            raises makes the source a failed one.
+    """
+
+    progress: FetchProgress = unwatched
+    note: Note = unheard
+    landed: Callable[[Fetched], None] = unheeded
+
+
+AS_USUAL = FetchOptions()
+NOBODY = Listener()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Wanted:
-    """One source to get: its declaration, where its file goes, and what is known of it."""
+    """One source to get: its declaration, the folder, and what is known of it.
+
+    Attributes:
+        present: its file, if there is one that may be kept.
+        known: the only SHA-256 that is accepted, or "".
+        fault: why the file that is there is not kept.
+    """
 
     name: str
     source: Source
-    target: Path
+    folder: Path
     present: Path | None
     known: str
+    fault: str = ""
 
-    def part(self) -> Path:
-        return self.target.with_name(f"{self.target.name}.part")
+    def target(self) -> Path:
+        """Where its file goes; only of a source with addresses."""
+        return self.folder / self.source.file_name()
+
+    def part(self, address: Address) -> Path:
+        """Where the bytes of an address go until they are all there."""
+        number = self.source.addresses.index(address) + 1
+        return self.folder / f"{self.source.file_name()}{'' if number == 1 else f'.{number}'}.part"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """What all sources of a run share; notes and progress are passed on one at a time."""
+    """What all sources of a run share."""
 
     traffic: Traffic
-    progress: FetchProgress
-    note: Note
+    listener: Listener
 
 
 def fetch_sources(
@@ -112,11 +165,8 @@ def fetch_sources(
     names: Sequence[str],
     folder: Path,
     *,
-    refresh: bool = False,
-    known: Mapping[str, str] = MappingProxyType({}),
-    progress: FetchProgress = unwatched,
-    note: Note = unheard,
-    patience: Patience | None = None,
+    options: FetchOptions = AS_USUAL,
+    listener: Listener = NOBODY,
 ) -> FetchReport:
     """Get the files of sources, all of them tried before it ends.
 
@@ -125,136 +175,164 @@ def fetch_sources(
     Args:
         catalogue: the edition.
         names: the sources, by id.
-        folder: where the files lie; made if it is absent.
-        refresh: fetch also what is there already.
-        known: source → the only SHA-256 that is accepted, such as the lock's.
-        progress: told of the bytes of each file.
-        note: told why an address or a file that is there was passed over.
-        patience: how long servers are waited for.
+        folder: where the files lie; made if it is absent and something is to be fetched.
+        options: how they are got.
+        listener: who is told.
 
     Raises:
         InputError: a source is unknown, the folder cannot be used, or another run is fetching into it.
         CatalogueError: two of the sources would be saved under one name.
     """
+    found = find_sources(catalogue, folder) if folder.is_dir() else {}
+    wanted = [_wanted(name, catalogue.source(name), folder, found.get(name), options) for name in dict.fromkeys(names)]
+    _check_targets([one for one in wanted if one.source.addresses])
+    run = _Run(traffic=Traffic(patience=options.patience), listener=_one_at_a_time(listener))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror}); choose another folder") from error
-    with _alone(folder):
-        present = find_sources(catalogue, folder)
-        wanted = [
-            _wanted(name, catalogue.source(name), folder, present=present.get(name), refresh=refresh, known=known)
-            for name in dict.fromkeys(names)
-        ]
-        shared = [path for path, count in Counter(one.target for one in wanted).items() if count > 1]
-        if shared:
-            both = " and ".join(one.name for one in wanted if one.target == shared[0])
-            raise CatalogueError(
-                f"{both} would both be saved as {shared[0].name}; set `saved_as` of one to another name"
-            )
-        return _fetch_all(wanted, progress, note, patience or Patience())
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Keep other runs out of a folder; the system forgets this lock when a run ends, however it ends."""
-    with (folder / LOCK).open("ab") as stream:
-        try:
-            import fcntl
-
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"{folder}: another run is fetching into it; wait until that has ended") from None
-        except (ImportError, OSError):  # neither Windows nor every network file system has such locks
-            pass
-        yield
-
-
-def _wanted(
-    name: str, source: Source, folder: Path, *, present: Path | None, refresh: bool, known: Mapping[str, str]
-) -> _Wanted:
-    return _Wanted(
-        name=name,
-        source=source,
-        target=folder / (source.file_name() if source.addresses else source.saved_as or source.files[0]),
-        present=None if refresh and source.addresses else present,
-        known=known.get(name, ""),
+        checked = _at_once([one for one in wanted if one.present is not None], lambda one: _keep_present(one, run))
+        kept = checked.fetched
+        landed = _at_once([one for one in wanted if one.name in kept], lambda one: _land(one, kept[one.name], run))
+        missing = [replace(one, fault=checked.failed.get(one.name, "")) for one in wanted if one.name not in kept]
+        done = _fetch_missing(missing, folder, run, online=options.online)
+    finally:
+        run.traffic.stop.set()
+    fetched, failed = landed.fetched | done.fetched, landed.failed | done.failed
+    return FetchReport(
+        fetched={one.name: fetched[one.name] for one in wanted if one.name in fetched},
+        failed={one.name: failed[one.name] for one in wanted if one.name in failed},
     )
 
 
-def _fetch_all(wanted: Sequence[_Wanted], progress: FetchProgress, note: Note, patience: Patience) -> FetchReport:
+def _wanted(name: str, source: Source, folder: Path, found: Path | None, options: FetchOptions) -> _Wanted:
+    return _Wanted(
+        name=name,
+        source=source,
+        folder=folder,
+        present=None if options.refresh and source.addresses else found,
+        known=options.known.get(name, ""),
+    )
+
+
+def _check_targets(wanted: Sequence[_Wanted]) -> None:
+    shared = [path for path, count in Counter(one.target() for one in wanted).items() if count > 1]
+    if shared:
+        both = " and ".join(one.name for one in wanted if one.target() == shared[0])
+        raise CatalogueError(f"{both} would both be saved as {shared[0].name}; set `saved_as` of one to another name")
+
+
+def _one_at_a_time(listener: Listener) -> Listener:
+    """The same listener for several threads; whoever waits for what `landed` does holds up no transfer."""
+    screen, files = Lock(), Lock()
+
+    def in_turn(call: Callable[..., None], lock: Lock) -> Callable[..., None]:
+        def wait(*told: Any) -> None:
+            with lock:
+                call(*told)
+
+        return wait
+
+    return Listener(
+        progress=in_turn(listener.progress, screen),
+        note=in_turn(listener.note, screen),
+        landed=in_turn(listener.landed, files),
+    )
+
+
+def _at_once(wanted: Sequence[_Wanted], work: Callable[[_Wanted], Fetched]) -> FetchReport:
     """Every source in a thread of its own; they wait for each other where they need the same host."""
-    lock, traffic = Lock(), Traffic(patience=patience)
     fetched: dict[str, Fetched] = {}
     failed: dict[str, str] = {}
     broken: list[BaseException] = []
 
-    def tell(text: str) -> None:
-        with lock:
-            note(text)
-
-    def draw(file: str, done: int, total: int | None) -> None:
-        with lock:
-            progress(file, done, total)
-
-    def work(one: _Wanted) -> None:
+    def do(one: _Wanted) -> None:
         try:
-            fetched[one.name] = _fetch_one(one, _Run(traffic=traffic, progress=draw, note=tell))
+            fetched[one.name] = work(one)
         except InputError as error:
             failed[one.name] = str(error)
         except BaseException as error:  # noqa: BLE001 - raised again below, in the thread that asked
             broken.append(error)
 
-    threads = [Thread(target=work, args=(one,), daemon=True) for one in wanted]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        traffic.stop.set()
+    threads = [Thread(target=do, args=(one,), daemon=True) for one in wanted]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     if broken:
         raise broken[0]
-    names = [one.name for one in wanted]
-    return FetchReport(
-        fetched={name: fetched[name] for name in names if name in fetched},
-        failed={name: failed[name] for name in names if name in failed},
-    )
+    return FetchReport(fetched=fetched, failed=failed)
+
+
+def _keep_present(one: _Wanted, run: _Run) -> Fetched:
+    """The file that is there.
+
+    Raises:
+        InputError: it does not stand the checks; the message begins with its path.
+    """
+    path = one.present
+    assert path is not None  # noqa: S101 - it is asked for only where there is one
+    try:
+        return _keep(one, path, run.listener.note)
+    except InputError as error:
+        raise InputError(f"{path} {error}") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror})") from error
+
+
+def _land(one: _Wanted, fetched: Fetched, run: _Run) -> Fetched:
+    """Tell of a file; only then what is kept for the case that this run is stopped is removed."""
+    run.listener.landed(fetched)
+    for address in one.source.addresses:
+        if not fetched.kept:
+            forget(one.part(address))
+        elif not one.part(address).exists():
+            origin_of(one.part(address)).unlink(missing_ok=True)
+    return fetched
+
+
+def _fetch_missing(missing: Sequence[_Wanted], folder: Path, run: _Run, *, online: bool) -> FetchReport:
+    """Fetch what is not there, or say why that is not done."""
+    if not missing:
+        return FetchReport(fetched={}, failed={})
+    if not online:
+        absent = f"{folder}: there is no file of it"
+        failed = {one.name: _way_out(one, [one.fault or absent], online=False) for one in missing}
+        return FetchReport(fetched={}, failed=failed)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror}); choose another folder") from error
+    with alone_in(folder, wait=False):
+        return _at_once(missing, lambda one: _fetch_one(one, run))
 
 
 def _fetch_one(one: _Wanted, run: _Run) -> Fetched:
-    """The file of a source: the one that is there, or else that of the first address which gives a good one."""
-    faults = []
+    """The file of the first address which gives a good one."""
+    faults = [one.fault] if one.fault else []
     try:
-        if one.present is not None:
-            try:
-                return _keep(one, one.present, run.note)
-            except InputError as error:
-                faults.append(f"{one.present} {error}")
         for address in one.source.addresses:
             try:
                 fetched = _fetch_from(one, address, run)
             except InputError as error:
                 faults.append(f"{shown(address.url)} {error}")
-            else:
-                if faults:
-                    run.note(f"{one.name}: {'; '.join(faults)}; took {address.url} instead")
-                return fetched
+                continue
+            if faults:
+                run.listener.note(f"{one.name}: {'; '.join(faults)}; took {address.url} instead")
+            return _land(one, fetched, run)
     except OSError as error:
-        place = error.filename or one.part()
+        place = error.filename or one.folder
         raise InputError(f"{one.name}: {place}: {error.strerror}; make room for it or choose another folder") from error
-    raise InputError(_way_out(one, faults))
+    raise InputError(_way_out(one, faults, online=True))
 
 
-def _way_out(one: _Wanted, faults: Sequence[str]) -> str:
-    by_hand = " ".join(one.source.by_hand.split())
+def _way_out(one: _Wanted, faults: Sequence[str], *, online: bool) -> str:
+    by_hand, save = " ".join(one.source.by_hand.split()), where_to_save(one.source, one.folder)
     if not one.source.addresses:
         faults = [*faults, f"no address gives it, it must be got by hand ({by_hand or one.source.homepage})"]
-        return f"{one.name}: {'; '.join(faults)}; save it as {one.target}"
+        return f"{one.name}: {'; '.join(faults)}; {save}"
     hint = f" ({by_hand})" if by_hand else ""
-    older = "; the older file stays there until then" if one.target.exists() and one.present is None else ""
+    older = "; the older file stays there until then" if one.target().exists() and one.present is None else ""
+    again = "" if online else "run again without --offline, or "
     url = shown(one.source.addresses[0].url)
-    return f"{one.name}: {'; '.join(faults)}; download {url} by hand{hint} and save it as {one.target}{older}"
+    return f"{one.name}: {'; '.join(faults)}; {again}download {url} by hand{hint} and {save}{older}"
 
 
 def _keep(one: _Wanted, path: Path, note: Note) -> Fetched:
@@ -265,33 +343,40 @@ def _keep(one: _Wanted, path: Path, note: Note) -> Fetched:
         _check_known(sha256, one.known)
     elif faults and all(faults):
         raise InputError(faults[0])
-    if not one.part().exists():
-        origin_of(one.part()).unlink(missing_ok=True)  # of a run that was killed right after its last rename
+    kept = Fetched(source=one.name, path=path, url="", sha256=sha256, size=size, modified="", kept=True)
+    for address in one.source.addresses:
+        origin = read_origin(one.part(address))
+        if origin is not None and origin[1] == sha256 and not one.part(address).exists():
+            return replace(kept, url=origin[0].url, modified=origin[0].date(), kept=False)
     pinned = [address.url for address in one.source.addresses if address.sha256 == sha256]
-    url = pinned[0] if pinned else ""
-    return Fetched(source=one.name, path=path, url=url, sha256=sha256, size=size, modified="", kept=True)
+    return replace(kept, url=pinned[0]) if pinned else kept
 
 
 def _fetch_from(one: _Wanted, address: Address, run: _Run) -> Fetched:
     """The file of one address, under its final name only once it has been checked."""
     if one.known and address.sha256 is not None:
         _check_known(address.sha256, one.known)
-    part = one.part()
+    part, target = one.part(address), one.target()
+    pinned = [other for other in one.source.addresses if other.sha256 and other.sha256 == address.sha256]
     version = transfer(
-        address, part, traffic=run.traffic, report=lambda done, total: run.progress(one.target.name, done, total)
+        address,
+        part,
+        others=[one.part(other) for other in pinned if other != address],
+        traffic=run.traffic,
+        report=lambda done, total: run.listener.progress(target.name, done, total),
     )
     try:
-        sha256, size = _measure(part, run.note, whole=version.size is not None)
+        sha256, size = _measure(part, run.listener.note, whole=version.size is not None)
         _check_fit(one, address, sha256, size)
         _check_layout(one, part)
     except InputError:
         forget(part)
         raise
-    part.replace(one.target)
-    origin_of(part).unlink(missing_ok=True)
+    write_origin(part, version, sha256)
+    part.replace(target)
     return Fetched(
         source=one.name,
-        path=one.target,
+        path=target,
         url=address.url,
         sha256=sha256,
         size=size,
@@ -341,10 +426,10 @@ def _test_packed(path: Path, note: Note) -> bytes:
 
 def _misfit(address: Address, sha256: str, size: int) -> str:
     """In which way a file is not what the catalogue says of an address; empty where it is."""
-    if address.size is not None and size != address.size:
-        return f"has {size} bytes, expected {address.size}"
-    if size < address.min_bytes:
-        return f"has {size} bytes, fewer than the {address.min_bytes} of a whole file"
+    try:
+        check_size(address, size)
+    except InputError as error:
+        return str(error)
     if address.sha256 is not None and sha256 != address.sha256:
         return f"has sha256 {sha256}, expected {address.sha256}"
     return ""

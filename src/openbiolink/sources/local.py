@@ -1,8 +1,10 @@
-"""Where the source files lie: a source map, or a folder searched by file names."""
+"""Where the source files lie: a source map, or a folder searched by file names, which one run at a time writes into."""
 
 from __future__ import annotations
 
+import os
 import tomllib
+from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
@@ -11,12 +13,11 @@ from openbiolink.files import check_file
 from openbiolink.sources.catalogue import DEFAULT_EDITION, EDITIONS, load_catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-    from openbiolink.sources.declarations import Catalogue
-
+    from openbiolink.sources.declarations import Catalogue, Source
 
 UNFINISHED = {".part", ".tmp", ".crdownload", ".lock"}
 
@@ -98,3 +99,37 @@ def find_sources(catalogue: Catalogue, folder: Path) -> dict[str, Path]:
         if matching:
             found[source] = folder / matching[0]
     return found
+
+
+def where_to_save(source: Source, folder: Path) -> str:
+    """The end of a message: where a file of a source belongs that is got by hand."""
+    if source.addresses or source.saved_as:
+        return f"save it as {folder / source.file_name()}"
+    return f"save it in {folder} under a name like {' or '.join(source.files)}"
+
+
+@contextmanager
+def alone_in(folder: Path, *, wait: bool) -> Iterator[None]:
+    """Keep other runs that ask for the same out of a folder; the system forgets it when a run ends, however it ends.
+
+    The folder itself is locked, no file is made. Where that is not possible, nothing keeps others out.
+
+    Args:
+        folder: the folder.
+        wait: whether another run is waited for.
+
+    Raises:
+        InputError: another run is in it, and is not waited for.
+    """
+    with ExitStack() as stack:
+        try:
+            import fcntl
+
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{folder}: another run is fetching into it; wait until that has ended") from None
+        except (ImportError, OSError):  # neither Windows nor every network file system has such locks
+            pass
+        yield

@@ -5,11 +5,14 @@ A lock is a TOML file with a table for each edition and source:
     ["2026"."go.ontology"]
     url = "https://…"           address that the file was fetched from, "" for a file of the user
     version = "2026-08-05"      release that it says it is, "" where that is not known
-    date = "2026-10-01"         day on which the file was written here, UTC
+    date = "2026-10-01"         day on which it was last modified at the source, or was written here
     size = 34567890             bytes
     sha256 = "…"
     layout = "obo 1.2"          which of its known shapes it has
     file = "go-basic.obo"       its name
+
+The date is the day on which the file was last modified at the source, if the server said so, else the day on which it
+was written here, UTC. As long as the file is the same, the date stays.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from typing import TYPE_CHECKING
 from openbiolink.errors import InputError
 from openbiolink.files import check_file, sha256_of, write_text
 from openbiolink.sources.layout import SNIFFED_LINES
+from openbiolink.sources.local import alone_in
 from openbiolink.sources.read import recognise_layout
 from openbiolink.tables import first_lines
 
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 
     from openbiolink.files import Note
     from openbiolink.sources.declarations import Source
+    from openbiolink.sources.fetch import Fetched
 
 BEGINS = "# What the file of each source was. Written by openbiolink; `generate --locked` refuses any other file.\n"
 COMPARED = ("version", "size", "sha256", "layout")
@@ -45,7 +50,8 @@ class Locked:
     Attributes:
         url: address that it was fetched from; "" for a file that the user put there.
         version: release that it says it is; "" where that is not known.
-        date: day on which the file was first seen here, as YYYY-MM-DD.
+        date: day on which the file was last modified at the source, if the server said so, else the day on which it
+            was written here, UTC; as YYYY-MM-DD. As long as the file is the same, the date stays.
         size: its bytes.
         sha256: its checksum, in hex.
         layout: name of the layout that it has.
@@ -77,21 +83,29 @@ def write_lock(path: Path, edition: str, entries: Mapping[str, Locked]) -> None:
     """Add entries to a lock, or replace those of the same source; all others stay as they are, byte for byte.
 
     An entry of a file that the lock knows already keeps its date, and its address and version where the new entry
-    has none. The lock is written beside and renamed, so that it is always whole.
+    has none. The lock is written beside and renamed, so that it is always whole; where nothing changes, nothing is
+    written. Of several that write at the same time each waits for the other.
 
     Raises:
         InputError: what is there is no lock, or nothing can be written there.
     """
-    editions = _read_editions(path)
-    earlier = editions.get(edition, {})
-    continued = {name: _continue(entry, earlier.get(name)) for name, entry in entries.items()}
-    editions[edition] = earlier | continued
-    tables = [
-        _table(name, source, entry)
-        for name, found in sorted(editions.items())
-        for source, entry in sorted(found.items())
-    ]
-    write_text(path, "\n".join([BEGINS, *tables]))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
+    with alone_in(path.parent, wait=True):
+        editions = _read_editions(path)
+        earlier = editions.get(edition, {})
+        continued = {name: _continue(entry, earlier.get(name)) for name, entry in entries.items()}
+        if continued.items() <= earlier.items():
+            return
+        editions[edition] = earlier | continued
+        tables = [
+            _table(name, source, entry)
+            for name, found in sorted(editions.items())
+            for source, entry in sorted(found.items())
+        ]
+        write_text(path, "\n".join([BEGINS, *tables]))
 
 
 def check_locked(
@@ -120,7 +134,13 @@ def check_locked(
 
 
 def describe_source(
-    name: str, source: Source, path: Path, *, url: str = "", earlier: Locked | None = None, note: Note = lambda _: None
+    name: str,
+    source: Source,
+    path: Path,
+    *,
+    fetched: Fetched | None = None,
+    earlier: Locked | None = None,
+    note: Note = lambda _: None,
 ) -> Locked:
     """What a lock says of a file.
 
@@ -128,7 +148,7 @@ def describe_source(
         name: id of the source.
         source: its declaration.
         path: the file.
-        url: address that it was fetched from just now, if any.
+        fetched: what is known of it from fetching it, if it was fetched.
         earlier: the entry that the lock has; of the same file its date stays, and what is not known anew.
         note: told of remarks about the file.
 
@@ -139,12 +159,13 @@ def describe_source(
     lines = first_lines(path, note, limit=SNIFFED_LINES)
     layout = name_layout(lines, name, source, place=str(path))
     status = path.stat()
+    modified = "" if fetched is None else fetched.modified
     entry = Locked(
-        url=url,
+        url="" if fetched is None else fetched.url,
         version=find_version(source, lines),
-        date=datetime.fromtimestamp(status.st_mtime, tz=UTC).date().isoformat(),
+        date=modified or datetime.fromtimestamp(status.st_mtime, tz=UTC).date().isoformat(),
         size=status.st_size,
-        sha256=sha256_of(path),
+        sha256=sha256_of(path) if fetched is None else fetched.sha256,
         layout=layout,
         file=path.name,
     )

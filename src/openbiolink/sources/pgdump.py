@@ -12,7 +12,7 @@ from openbiolink.errors import InputError
 from openbiolink.files import iter_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from openbiolink.files import Note
@@ -25,7 +25,7 @@ NULL = "\\N"
 
 
 def iter_copy_rows(
-    path: Path, tables: Mapping[str, Sequence[str]], note: Note
+    path: Path, tables: Mapping[str, Sequence[str]], note: Note, optional: Collection[str] = ()
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The rows of the chosen tables as (table, cells in the order asked for); NULL is the empty text.
 
@@ -34,9 +34,10 @@ def iter_copy_rows(
         tables: table name → the columns wanted. Names are matched whole, in any schema; columns are
             found by the COPY statement's own list.
         note: receives remarks about the file.
+        optional: tables that may be missing.
 
     Raises:
-        InputError: a table or column is missing, or a row has another number of cells than its table.
+        InputError: another table or a column is missing, or a row has another number of cells than its table.
     """
     missing = set(tables)
     block: tuple[str, int, list[int]] | None = None
@@ -59,8 +60,10 @@ def iter_copy_rows(
             yield table, tuple(_decode(cells[place]) for place in places)
     if block is not None:
         raise InputError(f"{path}: ends inside table {block[0]}; the dump is cut short, fetch it again")
-    if missing:
-        raise InputError(f"{path}: has no COPY block of table {min(missing)}; check that this is the right dump")
+    for table in sorted(missing):
+        if table not in optional:
+            raise InputError(f"{path}: has no COPY block of table {table}; check that this is the right dump")
+        note(f"{path}: has no table {table}, which is taken as empty")
 
 
 def _open_block(path: Path, number: int, found: re.Match[str], wanted: Sequence[str]) -> tuple[str, int, list[int]]:

@@ -252,7 +252,7 @@ def _read_pgdump(file: SourceFile) -> None:
     columns = {table: file.source.tables[table] for table in file.needed}
     for table, names in columns.items():
         create_text_table(file.connection, table_name(file.name, table), names)
-    rows = iter_copy_rows(file.path, columns, file.note)
+    rows = iter_copy_rows(file.path, columns, file.note, file.source.optional_tables)
     while batch := list(islice(rows, BATCH)):
         for table in columns:
             chosen = (row for owner, row in batch if owner == table)

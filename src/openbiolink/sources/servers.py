@@ -325,8 +325,7 @@ def _open_ftp(
     with traffic.slot(address.url), closing(ftplib.FTP()) as session:  # noqa: S321 - some sources are only there
         with _ftp_faults("does not answer"):
             session.connect(url.hostname or "", url.port or 0, timeout=traffic.patience.connect)
-            user, _, password = credential.partition(":")
-            session.login(user, password)
+            _log_in(session, credential, address.credential)
             session.voidcmd("TYPE I")
             version = Version(url=address.url, modified=_modified(session, path), size=_size(session, path))
             if earlier is None or earlier.differs(version):
@@ -340,13 +339,23 @@ def _open_ftp(
             yield Opened(version=version, start=start, chunks=chunks, end_is_told=True)
 
 
+def _log_in(session: ftplib.FTP, credential: str, variable: str | None) -> None:
+    """Log in; what the server says then is not repeated, since it may hold the name and the password."""
+    user, _, password = credential.partition(":")
+    try:
+        session.login(user, password)
+    except ftplib.error_perm as error:
+        hint = f"; check the environment variable {variable}" if variable else ""
+        raise InputError(f"answers {str(error)[:3]} to the login{hint}") from None
+
+
 @contextmanager
 def _ftp_faults(words: str) -> Iterator[None]:
     try:
         yield
     except ftplib.error_perm as error:
-        words = "".join(filter(str.isprintable, str(error)))
-        raise InputError(f"answers {words[:LINE]}") from None
+        words = "".join(filter(str.isprintable, str(error)))[:LINE]
+        raise InputError(f"answers {'530 (not logged in)' if words.startswith('530') else words}") from None
     except ftplib.all_errors as error:
         raise CutError(f"{words} ({_reason(error)})") from error
     except ValueError:

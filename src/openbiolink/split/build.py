@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from openbiolink.croissant import MANIFEST_FILE
 from openbiolink.errors import InputError
 from openbiolink.files import replaced_folder
 from openbiolink.split.graph_files import read_direction, read_graph, read_licence
 from openbiolink.split.leakage import drop_implied_negatives, drop_super_relations, drop_unseen, write_rules
 from openbiolink.split.negatives import make_negatives
 from openbiolink.split.write import (
-    MANIFEST,
     Outcome,
     is_split_file,
     split_files,
@@ -129,7 +129,7 @@ def build_split(
         manifest = write_manifest(connection, folder, outcome, read_notes=notes, note=note)
         progress("split", STEPS, STEPS)
     return Split(
-        folder=target, files={name: target / name for name in (*manifest["outputs"], MANIFEST)}, manifest=manifest
+        folder=target, files={name: target / name for name in (*manifest["outputs"], MANIFEST_FILE)}, manifest=manifest
     )
 
 

@@ -17,8 +17,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from openbiolink.croissant import EDGE_COLUMNS, MANIFEST_FILE
 from openbiolink.errors import InputError
 from openbiolink.files import iter_lines
+from openbiolink.graph.manifest import table_separator
 from openbiolink.tables import number_sql, read_delimited
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from openbiolink.schema import Schema
 
 COMMENT = "#"
-EDGE_COLUMNS = ("head", "relation", "tail", "score", "source")
 NODE_COLUMNS = ("node", "kind", "label")
 ALL_NODES = "ALL_nodes.csv"
 SHOWN = 3
@@ -72,12 +73,12 @@ class InputCounts:
 
 
 def read_manifest(edges: Path) -> dict[str, Any]:
-    """What the `manifest.json` beside the edges holds; nothing where there is none.
+    """What the `manifest.json` beside the edges (or another file) holds; nothing where there is none.
 
     Raises:
         InputError: it is not JSON.
     """
-    path = edges.with_name("manifest.json")
+    path = edges.with_name(MANIFEST_FILE)
     if not path.is_file():
         return {}
     try:
@@ -97,7 +98,7 @@ def read_direction(edges: Path, *, directed: bool | None) -> bool:
     """
     found = read_manifest(edges).get("directed", True) if directed is None else directed
     if not isinstance(found, bool):
-        place = edges.with_name("manifest.json")
+        place = edges.with_name(MANIFEST_FILE)
         raise InputError(f"{place}: directed is {found!r}, expected true or false; say --directed instead")
     return found
 
@@ -119,8 +120,9 @@ def read_graph(
 ) -> InputCounts:
     """Read the files of a graph into the tables that the module describes.
 
-    Lines that begin with `#` are comments. A triple that comes several times becomes one row: with its best
-    score (the greatest finite number, else the smallest text) and the sorted names of all its sources.
+    Cells are separated by tabs, or as the manifest beside a file says. Lines that begin with `#` are comments. A
+    triple that comes several times becomes one row: with its best score (the greatest finite number, else the
+    smallest text) and the sorted names of all its sources.
 
     Args:
         connection: an empty database.
@@ -169,20 +171,33 @@ def _ignore(line: str) -> None:
     """Take a note that was given before, when the file was read for the first time."""
 
 
+def _separator(path: Path) -> str:
+    """What stands between the cells of a file of a graph, by the manifest beside it; a tab where there is none."""
+    return table_separator(read_manifest(path), path.with_name(MANIFEST_FILE))
+
+
 def _iter_rows(path: Path, cells: int = 0) -> Iterator[tuple[int, list[str]]]:
     """The rows of a file with their line numbers, for a message; what `read_delimited` skips is left out.
 
     A line that begins like a comment is a row if it has as many cells as asked for.
     """
+    separator = _separator(path)
     for number, line in enumerate(iter_lines(path, _ignore), start=1):
-        row = line.split("\t")
+        row = line.split(separator)
         if line.strip(" ") and (len(row) == cells or not line.startswith(COMMENT)):
             yield number, row
 
 
 def _read_edges(connection: DuckDBPyConnection, path: Path, table: str, note: Note) -> None:
     read_delimited(
-        connection, path, table=table, columns=EDGE_COLUMNS, comment=COMMENT, note=note, whole_rows_are_data=True
+        connection,
+        path,
+        table=table,
+        columns=EDGE_COLUMNS,
+        separator=_separator(path),
+        comment=COMMENT,
+        whole_rows_are_data=True,
+        note=note,
     )
     _refuse_empty(connection, path, table, EDGE_COLUMNS[:3], cells=len(EDGE_COLUMNS))
 
@@ -196,6 +211,7 @@ def _read_nodes(connection: DuckDBPyConnection, path: Path, table: str, note: No
         table="raw_node",
         columns=columns,
         keep=columns[:2],
+        separator=_separator(path),
         comment=COMMENT,
         whole_rows_are_data=True,
         note=note,

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from openbiolink.croissant import CROISSANT_FILE, croissant
+from openbiolink.croissant import CROISSANT_FILE, LICENCE_FILE, MANIFEST_FILE, croissant
 from openbiolink.files import sha256_of, write_json, write_text
-from openbiolink.graph.licence import LICENCE_FILE, unknown_terms_text
+from openbiolink.graph.licence import unknown_terms_text
 from openbiolink.tables import write_tsv
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from openbiolink.split.negatives import Shortfall
 
 FORMAT = "openbiolink-split/1"
-MANIFEST = "manifest.json"
 PARTS = ("train", "validation", "test")
 NAMED = 20
 
@@ -106,7 +105,7 @@ def split_files(*, train_validation: bool = True, test: bool = True) -> dict[str
 
 def is_split_file(name: str) -> bool:
     """Whether a file of this name is one that a split consists of."""
-    return name in {MANIFEST, LICENCE_FILE, CROISSANT_FILE} or name in split_files()
+    return name in {MANIFEST_FILE, LICENCE_FILE, CROISSANT_FILE} or name in split_files()
 
 
 def write_parts(connection: DuckDBPyConnection, folder: Path, files: Mapping[str, str]) -> dict[str, int]:
@@ -161,7 +160,7 @@ def write_manifest(
     }
     write_json(folder / CROISSANT_FILE, croissant(manifest))
     manifest["outputs"][CROISSANT_FILE] = _fingerprint(folder / CROISSANT_FILE)
-    write_json(folder / MANIFEST, manifest)
+    write_json(folder / MANIFEST_FILE, manifest)
     return manifest
 
 
@@ -235,5 +234,5 @@ def _note_untested(counts: Mapping[str, Any], relations: Mapping[str, Any]) -> l
     names = [name for name, entry in relations.items() if not entry["test"]]
     if not names or not counts["parts"]["test"]["positive"]:
         return []
-    more = f" and {len(names) - NAMED} more (see {MANIFEST})" if len(names) > NAMED else ""
+    more = f" and {len(names) - NAMED} more (see {MANIFEST_FILE})" if len(names) > NAMED else ""
     return [f"{len(names)} relations have no test edge: {', '.join(names[:NAMED])}{more}"]

@@ -25,12 +25,20 @@ from openbiolink.graph.writers.kgx import write_kgx
 from openbiolink.graph.writers.neo4j import write_neo4j
 from openbiolink.graph.writers.parquet import write_parquet
 from openbiolink.graph.writers.rdf import write_rdf
-from openbiolink.graph.writers.rows import EDGES, NODES, PART_OF_FILE_NAME
-from openbiolink.graph.writers.tsv import write_tables
+from openbiolink.graph.writers.rows import EDGES, NODES, PART_OF_FILE_NAME, refuse_file_name
+from openbiolink.graph.writers.tsv import refuse_separator, write_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from openbiolink.files import Note
-    from openbiolink.sources.declarations import Catalogue
+    from openbiolink.sources.declarations import Catalogue, Rule
+
+
+TAB = "\t"
+SEPARATOR = "[ !#-~]"  # printable ASCII without the quotation mark
+EXAMPLE = "PREFIX:id"  # the form of an identifier
+MULTI_FILE = frozenset({"TSV", "RDF-N3"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +48,40 @@ class OutputOptions:
     Attributes:
         formats: names of formats, keys of `WRITERS`; several are written side by side from one build.
         multi_file: whether `TSV` and `RDF-N3` write a file for each node type and relation, not one for all.
-        separator: what stands between the cells of `TSV`, one ASCII character.
+        separator: what stands between the cells of `TSV`: a tab, or one printable character of ASCII other than `"`.
         scores: False leaves the scores empty, in every format.
+
+    Raises:
+        InputError: there is no such format or none at all, the separator is none, or an option is set that none of the
+            formats heeds.
     """
 
     formats: tuple[str, ...] = ("TSV",)
     multi_file: bool = False
     separator: str = "\t"
     scores: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what would fail, or change nothing, once the graph is built."""
+        strange = [name for name in self.formats if name not in WRITERS]
+        if strange or not self.formats:
+            raise InputError(f"formats are {self.formats!r}; expected one or more of {', '.join(WRITERS)}")
+        named = ", ".join(self.formats)
+        if self.separator != TAB and "TSV" not in self.formats:
+            raise InputError(
+                f"--output-sep {self.separator!r}: only TSV has a separator, and the formats are {named}; "
+                "add --output-format TSV, or leave the separator out"
+            )
+        if not (self.separator == TAB or re.fullmatch(SEPARATOR, self.separator)):
+            raise InputError(
+                f"--output-sep {self.separator!r}: expected one character, a tab or a printable one of ASCII except "
+                "the quotation mark; choose another"
+            )
+        if self.multi_file and not MULTI_FILE.intersection(self.formats):
+            raise InputError(
+                f"--output-multi-file: only {' and '.join(sorted(MULTI_FILE))} can have a file for each relation, and "
+                f"the formats are {named}; add --output-format TSV, or leave --output-multi-file out"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +132,24 @@ def find_format(name: str) -> str:
     if name.casefold() not in known:
         raise InputError(f"--output-format {name}: there is no such format; choose among {', '.join(WRITERS)}")
     return known[name.casefold()]
+
+
+def refuse_names(options: OutputOptions, rules: Iterable[Rule]) -> None:
+    """Stop before anything is built if the formats cannot hold what some rules are known to write.
+
+    Raises:
+        InputError: a relation or node type cannot stand in the name of a file, or a cell holds the separator.
+    """
+    rules = list(rules)
+    names = {"relation": {rule.relation for rule in rules}}
+    names["type"] = {end.type for rule in rules for end in (rule.head, rule.tail)}
+    if options.multi_file:
+        for column, values in names.items():
+            for value in sorted(values):
+                refuse_file_name(column, value)
+    if "TSV" in options.formats:
+        labels = {rule.label for rule in rules}
+        refuse_separator(options.separator, {*names["relation"], *names["type"], *labels, EXAMPLE})
 
 
 def owned_file(name: str) -> bool:

@@ -56,7 +56,8 @@ def write_graphml(connection: duckdb.DuckDBPyConnection, folder: Path, context: 
         if count > MOST_EDGES:
             raise InputError(
                 f"--output-format GraphML: the graph has {count:,} edges, expected at most {MOST_EDGES:,}, since "
-                "readers of GraphML hold it all in memory; take Parquet, Neo4j, KGX or RDF-N3, or build fewer relations"
+                "readers of GraphML hold it all in memory; nothing was written in any format; take Parquet, Neo4j, KGX "
+                "or RDF-N3 instead, or build fewer relations"
             )
     refuse_cells(
         connection,

@@ -152,7 +152,7 @@ def _respelled(column: str, vocabulary: Vocabulary) -> str:
 
 def _cases(value: str, cases: Mapping[str, str], *, other: str) -> str:
     whens = " ".join(f"WHEN {quote(case)} THEN {quote(result)}" for case, result in cases.items())
-    return f"CASE {value} {whens} ELSE {other} END" if cases else other
+    return f"CASE {value} {whens} ELSE {other} END" if cases else f"coalesce({other})"  # never a bare literal
 
 
 def _joined(cells: Iterable[str]) -> str:

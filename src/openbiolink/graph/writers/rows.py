@@ -73,13 +73,22 @@ def _divided(connection: duckdb.DuckDBPyConnection, queries: dict[str, str], col
     divided = {}
     for name, query in queries.items():
         for (value,) in connection.execute(f"SELECT DISTINCT {column} FROM {query} ORDER BY 1").fetchall():
-            if re.fullmatch(PART_OF_FILE_NAME, value) is None:
-                raise InputError(
-                    f"--output-multi-file: the {column} {value!r} cannot be part of a file name, which takes "
-                    "A-Z, 0-9 and _; rename it in the catalogue, or write one file for all"
-                )
+            refuse_file_name(column, value)
             divided[f"{name}_{value}"] = f"(FROM {query} WHERE {column} = {quote(value)})"
     return divided
+
+
+def refuse_file_name(column: str, value: str) -> None:
+    """Stop if a relation or node type cannot stand in the name of a file.
+
+    Raises:
+        InputError: it cannot.
+    """
+    if re.fullmatch(PART_OF_FILE_NAME, value) is None:
+        raise InputError(
+            f"--output-multi-file: the {column} {value!r} cannot be part of a file name, which takes A-Z, 0-9 and _; "
+            "rename it in the catalogue, or write one file for all"
+        )
 
 
 def named(nodes: str) -> str:
