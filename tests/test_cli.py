@@ -88,6 +88,22 @@ def test_the_demo_replaces_its_own_split_only(tmp_path):
     assert (tmp_path / "demo" / "train_test_data" / "manifest.json").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (("generate", "--license", "free"), "'free' is not one of"),
+        (("split", "rand", "--test-frac", "x"), "valid number"),
+        (("diff", "a"), "GRAPH2"),
+        (("nothing",), "No such command 'nothing'"),
+    ],
+)
+def test_a_slip_in_the_command_line_is_one_line(words, fault):
+    done = command(*words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert fault in done.stderr
+    assert "--help` says what there is" in done.stderr
+
+
 def test_a_graph_without_an_edge_is_refused_and_an_earlier_one_stays(tmp_path):
     (tmp_path / "links.txt").write_text("protein1 protein2 combined_score\n9606.ENSP1 9606.ENSP2 500\n")
     (tmp_path / "map.tsv").write_text("# NCBI taxid / entrez / STRING\n9606\t1\t9606.ENSP00000000001\n")

@@ -73,12 +73,11 @@ def test_the_examples_of_the_pages_run(code):
 def test_the_commands_of_the_readme_exist(demo_folder):
     commands = re.findall(r"^openbiolink (.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert len(commands) == 6
-    for command in commands:
-        command = command.partition("#")[0].strip()
+    for command in (line.partition("#")[0].strip() for line in commands):
         if "predictions" in command:
             continue  # needs a model's file; tests/test_topk.py runs it
         if command in {"sources check", "generate"}:
-            continue  # need the network; tests/test_sources_commands.py and tests/test_gather.py run them on loopback servers
+            continue  # need the network; test_sources_commands.py and test_gather.py run them on loopback servers
         words = command.replace("my-sources.toml", str(ROOT / "src/openbiolink/demo/sources.toml")).split()
         done = subprocess.run(
             [sys.executable, "-m", "openbiolink", *words],

@@ -694,6 +694,21 @@ def test_a_folder_with_foreign_files_is_left_alone(links, tmp_path):
     assert files_of(folder) == before
 
 
+@pytest.mark.parametrize("name", ["edges_MINE.csv", "edges.parquet", "graph.graphml"])
+def test_a_file_that_only_looks_like_one_of_ours_is_foreign(links, tmp_path, name):
+    folder = tmp_path / "graph"
+    folder.mkdir()
+    (folder / "edges.csv").write_text("my work")
+    with pytest.raises(InputError, match=r"graph: holds edges\.csv"):
+        generate(links, folder)
+    (folder / "edges.csv").unlink()
+    generate(links, folder)
+    (folder / name).write_text("mine")
+    with pytest.raises(InputError, match=rf"graph: holds {name}"):
+        generate(links, folder)
+    assert (folder / name).read_text() == "mine"
+
+
 def test_an_interrupted_build_leaves_the_old_graph_at_every_step(links, tmp_path):
     folder = tmp_path / "out" / "graph"
     generate(links, folder)

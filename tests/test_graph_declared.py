@@ -194,6 +194,8 @@ def test_dates_follow_the_directions_in_which_edges_are_written(tmp_path, direct
         (r"(\d{4})(\d{2})(\d{2})", "20200229", "2020-02-29"),
         (r"(\d{4})(\d{2})(\d{2})", "20210229", ""),
         (r"(\d{4})(\d{2})(\d{2})", "20201301", ""),
+        (r"(\d{4})-(\d{2})-(\d{2})", "01/03/2024", ""),
+        (r"(\d{4})-(\d{2})-(\d{2})", "Jan 9 2025", ""),
         (r"(\d{4})(\d{2})(\d{2})", "20200132", ""),
         (r"(\d{4})(\d{2})(\d{2})", "00000101", ""),
         (r"(\d{4})", "1999;1998", "1998"),
@@ -236,6 +238,24 @@ def test_the_first_declaration_names_a_node_and_in_it_the_smallest_text(tmp_path
     assert graph.names == {"NCBIGENE:1": "a", "NCBIGENE:2": "z", "NCBIGENE:4": "p"}
     assert set(graph.manifest["inputs"]) == {"left.rows"}
     assert graph.manifest["counts"]["named_nodes"] == 3
+
+
+def test_what_stands_for_several_nodes_names_none_and_a_dash_is_no_name(tmp_path):
+    mapped = GENE | {"via": ["several"]}
+    names = {"first": {"source": "left.rows", "node": mapped, "text": "label"}}
+    cell = {"column": "x", "prefix": "NCBIGENE"}
+    maps = {
+        "several": {"source": "left.rows", "key": cell, "value": {"column": "k", "split": ";", "prefix": "NCBIGENE"}}
+    }
+    left = [
+        row("1", "1", k="11;12", label="both"),
+        row("2", "1", k="13", label="one"),
+        row("3", "1", k="14", label="-"),
+    ]
+    declared = {"source": LEFT, "name": names, "map": maps, "rule": {"R": rule(head=mapped)}}
+    graph = build_made_up(tmp_path, declared, {"left.rows": left})
+    assert {head for head, _, _ in graph.edges} == {f"NCBIGENE:{gene}" for gene in (11, 12, 13, 14)}
+    assert graph.names == {"NCBIGENE:13": "one"}
 
 
 def test_without_names_and_dates_their_files_are_empty(tmp_path):

@@ -190,3 +190,8 @@ def test_kgx_finds_no_fault(edition):
     assert ran.returncode == 0, (ran.stdout + ran.stderr)[-2000:]
     counts = json.loads(ran.stdout.splitlines()[-1])
     assert (counts["nodes"], counts["edges"]) == (len(nodes), len(edges))
+
+
+def test_a_graph_without_edges_is_two_headers():
+    with written(Built(edges={}), CATALOGUES["2026"]) as (nodes, edges, _):
+        assert (nodes, edges) == ([], [])

@@ -174,8 +174,24 @@ def _check_relations(relations: Mapping[str, Relation], node_types: Collection[s
         absent += [kind for kind in (relation.head, relation.tail) if kind not in {ANY_TYPE, *node_types}]
         if absent:
             raise CatalogueError(f"schema: relation {relation.name!r} refers to {absent[0]!r}, which is not declared")
-    for name in relations:
+    for name, relation in relations.items():
         _check_parents(name, relations)
+        _check_ends(relation, relations)
+
+
+def _check_ends(relation: Relation, relations: Mapping[str, Relation]) -> None:
+    """Refuse a relation that implies one between nodes of other types, as where a `~` was forgotten."""
+    if relation.parent is None:
+        return
+    parent = relations[relation.parent.relation]
+    above = (parent.tail, parent.head) if relation.parent.flipped else (parent.head, parent.tail)
+    for side, own, implied in zip(("head", "tail"), (relation.head, relation.tail), above, strict=True):
+        if ANY_TYPE not in {own, implied} and own != implied:
+            raise CatalogueError(
+                f"schema: relation {relation.name!r} has {own} as its {side}, where its parent {parent.name!r} "
+                f"would have {implied}; write `~` before the parent where head and tail change places, "
+                "else take another parent"
+            )
 
 
 def _parse_parent(text: object) -> object:

@@ -155,6 +155,7 @@ def diff_graphs(first: Path, second: Path) -> Diff:
         for side, folder, manifest in zip(SIDES, (first, second), manifests, strict=True):
             separator = table_separator(manifest or {}, folder / MANIFEST_FILE)
             _read_graph(connection, folder, side, separator=separator, notes=notes)
+        _note_absent((first, second), notes)
         _pair_nodes(connection)
         return Diff(
             nodes=_compare_nodes(connection),
@@ -164,6 +165,14 @@ def diff_graphs(first: Path, second: Path) -> Diff:
             settings=_compare_settings(*manifests),
             notes=tuple(notes),
         )
+
+
+def _note_absent(folders: Sequence[Path], notes: list[str]) -> None:
+    """Say which files only one of the graphs has."""
+    for name in (NODE_FILES[0], NEGATIVE_EDGES, NAMES):
+        lacking = [folder for folder in folders if not (folder / name).is_file()]
+        if len(lacking) == 1:
+            notes.append(f"{lacking[0]} has no {name}; what the other graph has there counts as a change")
 
 
 def _read_manifest(folder: Path, notes: list[str]) -> dict[str, Any] | None:
@@ -203,11 +212,6 @@ def _read_graph(
             """).fetchall()[0][0]
             if rows > copied:
                 notes.append(f"{path}: {rows - copied} repeated rows count once")
-    absent = [name for name in (NEGATIVE_EDGES, NODE_FILES[0]) if not (folder / name).is_file()]
-    if absent:
-        notes.append(
-            f"{folder} has no {' and no '.join(absent)}, so what stands there in the other graph counts as a change"
-        )
     for name in NODE_FILES:
         if (path := folder / name).is_file():
             _read_table(connection, path, NODE_COLUMNS, separator=separator, notes=notes)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from openbiolink.graph.plan import REUSE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from openbiolink.sources.declarations import Catalogue, Licence
 
@@ -49,6 +49,7 @@ def effective_licence(
     *,
     versions: Mapping[str, str] | None = None,
     edges: Mapping[str, int] | None = None,
+    prefixes: Collection[str] | None = None,
 ) -> dict[str, Any]:
     """The terms of a graph that is made of some sources, as JSON for its manifest.
 
@@ -57,6 +58,7 @@ def effective_licence(
         sources: ids of all sources that were read, also of those that only map identifiers.
         versions: source id → the version that was found in or with its file, where one was.
         edges: source id → edges that it gave, true negatives included, where they were counted.
+        prefixes: prefixes of the graph's identifiers; only their namespaces are listed then, else all.
 
     Returns:
         `spdx` (an expression in which every licence holds), `reuse` (the strictest of all: "open", "share-alike",
@@ -92,6 +94,7 @@ def effective_licence(
         "identifiers": {
             name: {"title": space.title, "homepage": space.homepage, "licence": space.licence}
             for name, space in sorted(catalogue.namespaces.items())
+            if prefixes is None or set(space.prefixes) & set(prefixes)
         },
     }
 
@@ -169,7 +172,10 @@ def licence_text(licence: Mapping[str, Any]) -> str:
         entries = {name: source for name, source in licence["sources"].items() if source["licence"] == short}
         lines += [f"{short}: {terms['title']}", terms["url"], *map(_source_line, entries, entries.values()), ""]
     if licence["identifiers"]:
-        lines += [*_titled("Identifiers"), "Nodes may be named by identifiers that others give:"]
+        lines += [
+            *_titled("Identifiers"),
+            "Nodes are named by identifiers that others give, whose terms hold for these:",
+        ]
         lines += [f"  {entry['title']}, {entry['homepage']}, {entry['licence']}" for entry in _entries(licence)]
         lines.append("")
     return "\n".join(lines) + "\n" + OURS

@@ -60,7 +60,7 @@ def describe_graph(connection: duckdb.DuckDBPyConnection, provenance: Provenance
         "options": _plain(asdict(options) | asdict(options.output)),
         "inputs": _inputs(catalogue, build, provenance.origins),
         "licences": dict(sorted(licences.items())),
-        "licence": _licence(catalogue, build, provenance.origins),
+        "licence": _licence(connection, catalogue, build, provenance.origins),
         "missing_sources": _plain(provenance.plan.missing),
         "left_out": {name: _plain(asdict(entry)) for name, entry in provenance.plan.left_out.items()},
         "counts": _counts(connection),
@@ -107,12 +107,19 @@ def _inputs(catalogue: Catalogue, build: Build, origins: Mapping[str, Mapping[st
     return inputs
 
 
-def _licence(catalogue: Catalogue, build: Build, origins: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+def _licence(
+    connection: duckdb.DuckDBPyConnection,
+    catalogue: Catalogue,
+    build: Build,
+    origins: Mapping[str, Mapping[str, str]],
+) -> dict[str, Any]:
     edges = dict.fromkeys(build.loaded, 0)
     for entry in build.ledger:
         edges[entry.source] += entry.edges
     versions = {name: known.get("version", "") for name, known in origins.items()}
-    return effective_licence(catalogue, build.loaded, versions=versions, edges=edges)
+    used = connection.execute("SELECT DISTINCT split_part(id, ':', 1) FROM all_nodes").fetchall()
+    prefixes = {prefix for (prefix,) in used}
+    return effective_licence(catalogue, build.loaded, versions=versions, edges=edges, prefixes=prefixes)
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from openbiolink.errors import CatalogueError, InputError
 from openbiolink.files import check_file
-from openbiolink.schema import load_schema
+from openbiolink.schema import ANY_TYPE, load_schema
 from openbiolink.sources.declarations import Catalogue, Cell, End, did_you_mean
 
 if TYPE_CHECKING:
@@ -205,8 +205,14 @@ def _check_references(catalogue: Catalogue, places: Places) -> None:
         if rule.relation not in schema.relations:
             hint = did_you_mean(rule.relation, schema.relations)
             raise CatalogueError(f"{owner}: relation {rule.relation!r} is not in the schema{hint}")
-        for end in (rule.head, rule.tail):
+        relation = schema.relations[rule.relation]
+        for end, side, expected in ((rule.head, "head", relation.head), (rule.tail, "tail", relation.tail)):
             _check_end(catalogue, owner, end, schema)
+            if expected not in {ANY_TYPE, end.type}:
+                raise CatalogueError(
+                    f"{owner}: its {side} is {end.type}, but the {side} of relation {rule.relation} is {expected}; "
+                    "mend one of them"
+                )
         for condition in rule.where:
             if not condition.reason:
                 raise CatalogueError(f"{owner}: the condition on {condition.column!r} has no reason; give one")

@@ -572,12 +572,14 @@ class Namespace(_Declared):
         gives: its role in the licence table, such as "id (genes)".
         licence: short name of their terms.
         homepage: where people read about them.
+        prefixes: prefixes of the identifiers, as the schema spells them.
     """
 
     title: str
     gives: tuple[str, ...]
     licence: str
     homepage: str
+    prefixes: tuple[str, ...] = ()
 
 
 class Catalogue(_Declared):
