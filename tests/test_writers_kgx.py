@@ -193,5 +193,5 @@ def test_kgx_finds_no_fault(edition):
 
 
 def test_a_graph_without_edges_is_two_headers():
-    with written(Built(edges={}), CATALOGUES["2026"]) as (nodes, edges, _):
+    with written(Built(edges={}, types={}), CATALOGUES["2026"]) as (nodes, edges, _):
         assert (nodes, edges) == ([], [])
