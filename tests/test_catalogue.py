@@ -102,7 +102,10 @@ REAL = {
     "sider.side_effects": {"6 columns": "sider/meddra_all_se.tsv.gz"},
     "do.ontology": {"": "do/HumanDO.2015-05-14.obo.gz"},
     "uberon.ontology": {"": "uberon/musculoskeletal.obo.gz uberon/efo-slim.obo.gz"},
-    "string.links": {"links, with or without channels": "string/excerpts/10090.protein.links.detailed.txt"},
+    "string.links": {
+        "full links": "string/excerpts/9606.protein.links.full.v12.0.txt.gz",
+        "links, with or without channels": "string/excerpts/10090.protein.links.detailed.txt",
+    },
 }
 VERSIONS = {
     "hpo/2025-01-16/hp.obo.gz": "2025-01-16",

@@ -460,6 +460,7 @@ def test_real_side_effects_are_those_of_preferred_terms(real):
 @pytest.mark.parametrize(
     ("source", "path", "layout"),
     [
+        ("string.links", "string/excerpts/9606.protein.links.full.v12.0.txt.gz", "full links"),
         ("string.links", "string/excerpts/10090.protein.links.detailed.txt", "links, with or without channels"),
         ("hpo.disease_phenotype", "hpo/excerpts/phenotype.2025-05-06.excerpt.hpoa", "hpoa, plain header (from 2021)"),
         ("hpo.disease_phenotype", "hpo/2021-02-08/phenotype.hpoa.gz", "hpoa, header in a comment (to 2021)"),

@@ -991,3 +991,9 @@ def test_a_file_of_no_known_layout_takes_the_place_of_no_good_one(http, tmp_path
     assert ".part" not in failure
     assert left(tmp_path) == ["of-layout.tsv"]
     assert good.path.read_bytes() == b"gene\tterm\n1\tGO:9900001\n"
+
+
+@pytest.mark.parametrize("wait", ["soon", "-10", "Fri, 99 Zzz 2020"])
+def test_nonsense_of_how_long_to_wait_is_passed_over(http, tmp_path, wait):
+    http.serve("/nonsense.tsv", File(data=b"later", status=503, headers={"Retry-After": wait}), GOOD)
+    check_got(fetch(source(http.url("/nonsense.tsv")), tmp_path), DATA, tmp_path)

@@ -21,7 +21,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, InvalidHeader
 from urllib3.util import Retry
 
 from openbiolink.errors import InputError
@@ -49,6 +49,16 @@ class CutError(Exception):
 
 class StaleError(CutError):
     """The beginning that has come cannot be gone on with; another try may bring the whole file."""
+
+
+class _Retry(Retry):
+    """Retries that go by their own patience where a server says nonsense of how long to wait."""
+
+    def parse_retry_after(self, retry_after: str) -> float:
+        try:
+            return super().parse_retry_after(retry_after)
+        except InvalidHeader:
+            return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +219,7 @@ def _open_http(
 def _answer(url: str, headers: dict[str, str], credential: str, traffic: Traffic) -> Iterator[requests.Response]:
     """The answer at the end of all redirects; the credential is sent to the first server only."""
     home, patience = urlsplit(url), traffic.patience
-    retry = Retry(
+    retry = _Retry(
         total=patience.retries,
         status_forcelist=WORTH_RETRYING,
         backoff_factor=patience.backoff,
