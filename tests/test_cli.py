@@ -177,3 +177,19 @@ def test_every_option_of_evaluate_reaches_the_evaluation(tmp_path):
     assert ranks == {"higher": [2.0, 1.5], "lower": [1.0, 1.5], "ties": [2.0, 1.5]}
     assert command(*words, "--unseen", "keep").returncode == 0
     assert json.loads((tmp_path / "r.json").read_text())["not_listed"] == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are those of Unix")
+@pytest.mark.parametrize("most", [20_000, 200_000, 1_000_000])
+def test_a_full_disk_is_one_line(tmp_path, most):
+    import resource
+
+    limit = (resource.RLIMIT_FSIZE, (most, most))
+    line = [sys.executable, "-m", "openbiolink", "-p", str(tmp_path), "generate", "--source-map", str(SOURCES)]
+    done = subprocess.run(
+        line, capture_output=True, text=True, check=False, preexec_fn=lambda: resource.setrlimit(*limit)
+    )
+    errors = [text for text in done.stderr.splitlines() if text.startswith("Error: ")]
+    assert (done.returncode, len(errors)) == (2, 1), done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "graph_files").exists()

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from openbiolink.files import Note
 
+# What the engine raises where memory or disk do not suffice; which one depends on what it was just doing.
+NO_ROOM = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.TransactionException, duckdb.FatalException)
 NEVER_A_CELL = "\n"  # stands for "missing": no cell holds a line end, so no text does
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"  # a decimal number; engines take more, such as 1_000
 BATCH = 10_000  # rows that are handed over at once
@@ -55,9 +57,9 @@ def open_database(*, memory: str = "1500MB") -> Iterator[tuple[duckdb.DuckDBPyCo
         try:
             connection.execute("SET enable_progress_bar = false")
             yield connection, folder
-        except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
-            found = re.search(r'"exception_message":"(.*?)"', str(error))
-            reason = found[1] if found else str(error).splitlines()[0]
+        except NO_ROOM as error:
+            found = re.search(r'"exception_message":"((?:[^"\\]|\\.)*)"', str(error))
+            reason = found[1].replace('\\"', "'") if found else str(error).splitlines()[0]
             raise OpenBioLinkError(
                 f"the table engine could not go on ({reason}); free space where results are written and in "
                 f"{tempfile.gettempdir()}, or set TMPDIR to another folder"
