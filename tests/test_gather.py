@@ -438,3 +438,32 @@ def test_a_locked_run_leaves_the_lock_alone(http, generate, tmp_path):
     assert (lock.read_bytes(), lock.stat().st_ino) == before
     assert generate([http.url("/links.tsv.gz")], "--source-map", tmp_path / "map.toml").returncode == 0
     assert b'file = "links-renamed.tsv.gz"' in lock.read_bytes()
+
+
+def test_two_builds_into_one_new_folder_both_end_well(generate, tmp_path):
+    (tmp_path / "links.tsv").write_text(LINKS)
+    (tmp_path / "map.toml").write_text('[sources]\n"lab.links" = "links.tsv"\n')
+    running = [generate([], "--source-map", tmp_path / "map.toml", start=True) for _ in range(2)]
+    said = [one.communicate(timeout=60)[1] for one in running]
+    assert [one.returncode for one in running] == [0, 0] or any("another run" in text for text in said), said
+    assert len(edges_of(tmp_path)) == 6000
+
+
+def test_a_file_of_the_user_that_is_not_the_one_locked_is_noted(http, generate, tmp_path):
+    http.serve("/links.tsv", File(data=LINKS.encode()))
+    assert generate([http.url("/links.tsv")]).returncode == 0
+    (tmp_path / "mine.tsv").write_text(LINKS + "1\t2\t3\n")
+    (tmp_path / "map.toml").write_text('[sources]\n"lab.links" = "mine.tsv"\n')
+    done = generate([http.url("/links.tsv")], "--source-map", tmp_path / "map.toml")
+    assert done.returncode == 0
+    assert "is not the file that openbiolink.lock knows" in done.stderr
+
+
+def test_a_graph_in_another_format_cannot_be_split_and_says_why(generate, tmp_path):
+    (tmp_path / "links.tsv").write_text(LINKS)
+    (tmp_path / "map.toml").write_text('[sources]\n"lab.links" = "links.tsv"\n')
+    assert generate([], "--source-map", tmp_path / "map.toml", "--output-format", "parquet").returncode == 0
+    folder = tmp_path / "graph_files"
+    words = ["split", "rand", "--edges", folder / "edges.csv", "--nodes", folder / "nodes.csv"]
+    done = subprocess.run([sys.executable, "-m", "openbiolink", *words], capture_output=True, text=True, check=False)
+    assert "written as Parquet" in error_of(done)

@@ -23,7 +23,7 @@ from openbiolink.errors import CatalogueError
 from openbiolink.tables import regex_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
 ANY_TYPE = "*"
 T = TypeVar("T")
@@ -160,11 +160,30 @@ def parse_schema(raw: Mapping[str, Any]) -> Schema:
             raise CatalogueError(
                 f"schema: prefix {prefix.name!r} has pattern {prefix.pattern!r}, which is none ({fault})"
             )
+    _check_spellings(prefixes, node_types)
     _check_relations(relations, node_types)
     for kind, names in node_types.items():
         if missing := [name for name in names if name not in prefixes]:
             raise CatalogueError(f"schema: node type {kind!r} has prefix {missing[0]!r}, which is not declared")
     return Schema(node_types=node_types, relations=relations, prefixes=prefixes)
+
+
+def _check_spellings(prefixes: Mapping[str, Prefix], node_types: Mapping[str, Sequence[str]]) -> None:
+    """Refuse prefixes that are read as each other, and those of two node types."""
+    owners: dict[str, str] = {}
+    for prefix in prefixes.values():
+        for spelling in {prefix.name.upper(), *prefix.synonyms}:
+            other = owners.setdefault(spelling.upper(), prefix.name)
+            if other != prefix.name:
+                raise CatalogueError(
+                    f"schema: {spelling} is a spelling of the prefixes {other!r} and {prefix.name!r}, and letter case "
+                    "does not count; keep it at one of them"
+                )
+    kinds: dict[str, str] = {}
+    for kind, names in node_types.items():
+        for name in names:
+            if kinds.setdefault(name, kind) != kind:
+                raise CatalogueError(f"schema: prefix {name!r} is of node types {kinds[name]!r} and {kind!r}; keep one")
 
 
 def _check_relations(relations: Mapping[str, Relation], node_types: Collection[str]) -> None:
@@ -180,7 +199,12 @@ def _check_relations(relations: Mapping[str, Relation], node_types: Collection[s
 
 
 def _check_ends(relation: Relation, relations: Mapping[str, Relation]) -> None:
-    """Refuse a relation that implies one between nodes of other types, as where a `~` was forgotten."""
+    """Refuse a symmetric relation between unlike ends, and one that implies a relation of nodes of other types."""
+    if relation.symmetric and relation.head != relation.tail:
+        raise CatalogueError(
+            f"schema: relation {relation.name!r} is symmetric, but its head is {relation.head} and its tail "
+            f"{relation.tail}; only between nodes of one type does a-b say the same as b-a"
+        )
     if relation.parent is None:
         return
     parent = relations[relation.parent.relation]

@@ -53,8 +53,9 @@ def open_database(*, memory: str = "1500MB") -> Iterator[tuple[duckdb.DuckDBPyCo
             "threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
             "autoinstall_known_extensions": False,
         }
-        connection = duckdb.connect(str(folder / "work.duckdb"), config=settings)
+        connection = None
         try:
+            connection = duckdb.connect(str(folder / "work.duckdb"), config=settings)
             connection.execute("SET enable_progress_bar = false")
             yield connection, folder
         except NO_ROOM as error:
@@ -65,7 +66,8 @@ def open_database(*, memory: str = "1500MB") -> Iterator[tuple[duckdb.DuckDBPyCo
                 f"{tempfile.gettempdir()}, or set TMPDIR to another folder"
             ) from error
         finally:
-            connection.close()
+            if connection is not None:
+                connection.close()
 
 
 def quote(text: str) -> str:

@@ -63,11 +63,11 @@ def generate(
     ] = None,
     licence: Annotated[
         Literal["open", "share-alike", "non-commercial", "any"],
-        typer.Option("--license", "--licence", help="Use only sources whose terms allow this much (table)."),
+        typer.Option("--license", "--licence", help="Use only sources whose terms allow this."),
     ] = "any",
     allow_band: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULE", help="Let this rule pass with an unexpected number of rows (repeatable)."),
+        typer.Option(metavar="RULE", help="Let this rule, or `all`, have unexpectedly many or few rows (repeatable)."),
     ] = None,
     output_format: Annotated[
         list[str] | None,

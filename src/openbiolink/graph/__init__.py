@@ -85,7 +85,8 @@ def generate_graph(
     plan = plan_graph(catalogue, sources, options)
     refuse_names(options.output, (catalogue.rules[name] for name in plan.rules))
     notes: list[str] = []
-    with replaced_folder(folder, owned=owned_files(folder).__contains__) as fresh, open_database() as (connection, _):
+    written = replaced_folder(folder, owned=lambda name: name in owned_files(folder))
+    with written as fresh, open_database() as (connection, _):
         build = build_graph(
             connection,
             catalogue,

@@ -214,9 +214,11 @@ def _check_chosen(
     for relation in options.relations:
         if relation not in positive:
             faults = [f"{name} ({entry.reason})" for name, entry in left_out.items() if relation in entry.relations]
+            by_terms = any(entry.reason != OPT_IN for entry in left_out.values() if relation in entry.relations)
+            way_out = "allow more by --license" if by_terms else f"say --include {relation}"
             raise InputError(
-                f"--relation {relation}: cannot be built without {', '.join(faults)}; say --include {relation}, "
-                "allow more by --license, or leave the relation out"
+                f"--relation {relation}: cannot be built without {', '.join(faults)}; {way_out}, "
+                "or leave the relation out"
             )
     if not chosen:
         raise InputError(

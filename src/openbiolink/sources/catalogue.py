@@ -158,7 +158,8 @@ def _check_entries(place: str, kind: str, entries: Any) -> None:
             )
         wanted: type = list if kind == "node_type" else dict
         if not isinstance(entry, wanted):
-            raise CatalogueError(f"{place}: {name!r} in [{kind}] is no {wanted.__name__}; write [{kind}.<name>]")
+            form = f'{name} = ["PREFIX"]' if kind == "node_type" else f"[{kind}.<name>]"
+            raise CatalogueError(f"{place}: {name!r} in [{kind}] is no {wanted.__name__}; write {form}")
 
 
 def _name_of(file: Traversable) -> str:

@@ -417,7 +417,7 @@ class Name(_Declared):
     Attributes:
         source: the source; names are read only where a graph uses it.
         table: its table.
-        node: the cell that says which node it is.
+        node: which node it is, an end as of a rule.
         text: the column of its name.
         kind: the column that says what kind of thing it is within its node type, where there is one, such as the
             branch of the Gene Ontology.

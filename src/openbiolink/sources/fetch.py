@@ -332,6 +332,8 @@ def _way_out(one: _Wanted, faults: Sequence[str], *, online: bool) -> str:
     older = "; the older file stays there until then" if one.target().exists() and one.present is None else ""
     again = "" if online else "run again without --offline, or "
     url = shown(one.source.addresses[0].url)
+    if one.known:
+        older = f", if that is the file that the lock knows, or leave out --locked{older}"
     return f"{one.name}: {'; '.join(faults)}; {again}download {url} by hand{hint} and {save}{older}"
 
 

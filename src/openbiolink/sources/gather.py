@@ -116,11 +116,8 @@ def fetch_and_lock(
 
     def land(file: Fetched) -> None:
         earlier = lock.get(file.source)
-        if file.kept and earlier is not None and earlier.sha256 != file.sha256:
-            listener.note(
-                f"{file.source}: {file.path} is not the file that {path} knows: it has sha256 {file.sha256}, "
-                f"not {earlier.sha256}; it is taken, and locked from now on"
-            )
+        if file.kept and not locked:
+            _note_other(file.source, file.path, earlier, sha256=file.sha256, note=listener.note)
         try:
             entry = _describe(catalogue, file, earlier, listener.note)
             if not locked:
@@ -190,6 +187,9 @@ def gather_sources(
         name: describe_source(name, catalogue.sources[name], file, earlier=lock.get(name), note=listener.note)
         for name, file in paths.items()
     }
+    if not options.locked:
+        for name, file in paths.items():
+            _note_other(name, file, lock.get(name), sha256=entries[name].sha256, note=listener.note)
     if not entries:
         raise InputError(
             f"none of the {len(wanted)} sources of edition {catalogue.edition} that are wanted is there; fetch them "
@@ -200,6 +200,15 @@ def gather_sources(
         raise _not_as_locked(path, differences)
     paths |= {name: file.path for name, file in stored.files.items()}
     return Gathered(edition=catalogue.edition, paths=paths, entries=dict(sorted(entries.items())))
+
+
+def _note_other(name: str, file: Path, earlier: Locked | None, *, sha256: str, note: Note) -> None:
+    """Say that a file is not the one that the lock knows."""
+    if earlier is not None and earlier.sha256 != sha256:
+        note(
+            f"{name}: {file} is not the file that {LOCK} knows: it has sha256 {sha256}, not {earlier.sha256}; "
+            "it is taken, and locked from now on"
+        )
 
 
 def record(directory: Path, gathered: Gathered) -> None:

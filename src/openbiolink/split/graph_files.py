@@ -172,8 +172,20 @@ def _ignore(line: str) -> None:
 
 
 def _separator(path: Path) -> str:
-    """What stands between the cells of a file of a graph, by the manifest beside it; a tab where there is none."""
-    return table_separator(read_manifest(path), path.with_name(MANIFEST_FILE))
+    """What stands between the cells of a file of a graph, by the manifest beside it; a tab where there is none.
+
+    Raises:
+        InputError: the manifest says that the graph was not written as TSV in one file a kind.
+    """
+    manifest = read_manifest(path)
+    options = manifest.get("options")
+    if not path.exists() and isinstance(options, dict) and "formats" in options:
+        raise InputError(
+            f"{path}: no such file; the graph there was written as {', '.join(options['formats'])}"
+            f"{' in many files' if options.get('multi_file') else ''}, and a split needs TSV in one file a kind; "
+            "generate it so"
+        )
+    return table_separator(manifest, path.with_name(MANIFEST_FILE))
 
 
 def _iter_rows(path: Path, cells: int = 0) -> Iterator[tuple[int, list[str]]]:
