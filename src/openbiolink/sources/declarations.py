@@ -165,8 +165,8 @@ class Licence(_Declared):
     """
 
     title: Line
-    url: Line
-    spdx: Line
+    url: Annotated[Line, Field(pattern=r"^https?://\S+$")]
+    spdx: Annotated[Line, Field(pattern=r"^[A-Za-z0-9.+-]+( (AND|OR|WITH) [A-Za-z0-9.+-]+)*$")]
     reuse: Literal["open", "share-alike", "non-commercial", "closed"]
     attribution: bool = True
     printed: str = ""
