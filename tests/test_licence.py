@@ -43,7 +43,11 @@ def made_up():
     }
     licences = {
         short: Licence(
-            title=f"Terms {short}", url=f"https://example.org/{spdx}", spdx=spdx, reuse=reuse, attribution=named
+            title=f"Terms {short}",
+            url=f"https://example.org/{spdx.replace(chr(32), chr(95))}",
+            spdx=spdx,
+            reuse=reuse,
+            attribution=named,
         )
         for short, (spdx, reuse, named, _) in TERMS.items()
     }
@@ -123,7 +127,7 @@ def test_the_text_names_every_source_and_all_terms(shorts):
     for short in TERMS:
         assert (f": Title of {short}, version" in text) == (short in shorts)
         assert (f"https://{short}.example" in text) == (short in shorts)
-        assert (f"\nhttps://example.org/{TERMS[short][0]}\n" in text) == (short in shorts)
+        assert (f"\nhttps://example.org/{TERMS[short][0].replace(chr(32), chr(95))}\n" in text) == (short in shorts)
     assert "version 2026-01, 1,234,567 edges" in text
     assert text.count("version unknown (that of the edition: 7)") == len(shorts) - 1
     for part in ("CC0 1.0", "as they are", "fitness"):
