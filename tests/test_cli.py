@@ -193,3 +193,10 @@ def test_a_full_disk_is_one_line(tmp_path, most):
     assert (done.returncode, len(errors)) == (2, 1), done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "graph_files").exists()
+
+
+def test_the_help_names_every_format_that_can_be_written():
+    from openbiolink.cli.generate import FORMATS
+    from openbiolink.graph.writers import WRITERS
+
+    assert tuple(WRITERS) == FORMATS

@@ -305,7 +305,7 @@ class Condition(_Declared):
         none_of: the cell is none of these texts.
         matches: the cell matches this regular expression somewhere.
         matches_not: the cell does not match this regular expression anywhere.
-        token: the cell holds this text between separators.
+        token: the cell holds this text between separators, in any letter case.
         separator: what stands between the tokens of a cell.
         above: the cell is a number above this one.
         at_least: the cell is this number or one above.
