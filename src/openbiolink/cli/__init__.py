@@ -109,7 +109,7 @@ def _global(
             "-p",
             "--directory",
             metavar="DIR",
-            help="Folder that generate, split and demo write into; other paths are as they stand.",
+            help="Folder that sources, generate, split and demo write into; other paths are as they stand.",
             show_default="current folder",
         ),
     ] = Path(),
