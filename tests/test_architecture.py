@@ -14,7 +14,7 @@ import openbiolink
 PACKAGE = Path(openbiolink.__file__).parent
 ROOT = PACKAGE.parent.parent
 STAGES = ["sources", "graph", "split", "evaluation", "report"]
-CORE = {"schema", "errors", "progress", "files", "tables", "croissant"}
+CORE = {"schema", "errors", "progress", "files", "tables", "croissant", "engines"}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 NAMES = [path.relative_to(PACKAGE).as_posix() for path in MODULES]
 HEAVY = {"torch", "pandas", "pyarrow", "pyspark", "pykeen", "pybel", "matplotlib"}
@@ -50,15 +50,16 @@ ALLOWED = {
     **dict.fromkeys(CORE, CORE),
     "sources": CORE,
     "graph": CORE | {"sources"},
-    "split": CORE | {"graph", "sources"},
+    "audit": CORE | {"dataset"},
+    "split": CORE | {"audit", "dataset", "graph", "sources"},
     "metrics": {"errors"},
     "dataset": CORE,
-    "evaluation": CORE | {"dataset", "metrics", "split", "graph", "sources"},
-    "report": CORE | {"dataset", "metrics", "evaluation", "split", "graph", "sources"},
-    "demo": CORE | {"dataset", "metrics", *STAGES},
-    "cli": CORE | {"dataset", "metrics", "demo", *STAGES},
+    "evaluation": CORE | {"audit", "dataset", "metrics", "split", "graph", "sources"},
+    "report": CORE | {"audit", "dataset", "metrics", "evaluation", "split", "graph", "sources"},
+    "demo": CORE | {"audit", "dataset", "metrics", *STAGES},
+    "cli": CORE | {"audit", "dataset", "metrics", "demo", *STAGES},
     "__main__": {"cli"},
-    "__init__": CORE | {"dataset", "metrics", "demo", *STAGES},
+    "__init__": CORE | {"audit", "dataset", "metrics", "demo", *STAGES},
 }
 
 
