@@ -1,15 +1,32 @@
 """Node types, relations and prefixes: consistent with each other, with a registry, and between Python and SQL."""
 
+import json
 import re
+import tomllib
+from importlib.resources import files
 
 import bioregistry
+import networkx as nx
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, find, given, settings
 from hypothesis import strategies as st
 
+from conftest import ROOT
+from openbiolink.errors import CatalogueError, InputError
 from openbiolink.graph.identifiers import create_macros
-from openbiolink.schema import ANY_TYPE, Implied, Relation, Schema, load_schema
+from openbiolink.schema import (
+    ANY_TYPE,
+    KEYS,
+    Implied,
+    Relation,
+    Schema,
+    load_schema,
+    parse_schema,
+    read_schema,
+    schema_of,
+)
 from openbiolink.tables import open_database
+from oracles import implied
 
 SCHEMA = load_schema()
 NODE_TYPES = ["GENE", "GO", "DIS", "DRUG", "PHENOTYPE", "PATHWAY", "ANATOMY"]
@@ -56,11 +73,11 @@ def test_the_ends_of_a_relation_are_node_types(name):
 @pytest.mark.parametrize("name", [*RELATIONS, *SINCE_2026])
 def test_a_super_relation_has_the_same_ends(name):
     relation = SCHEMA.relation(name)
-    for implied in SCHEMA.ancestors(name):
-        parent = SCHEMA.relation(implied.relation)
-        assert implied.relation in SCHEMA.relations
-        assert implied.relation != name
-        ends = (parent.tail, parent.head) if implied.flipped else (parent.head, parent.tail)
+    for one in SCHEMA.ancestors(name):
+        parent = SCHEMA.relation(one.relation)
+        assert one.relation in SCHEMA.relations
+        assert one.relation != name
+        ends = (parent.tail, parent.head) if one.flipped else (parent.head, parent.tail)
         assert ends == (relation.head, relation.tail)
 
 
@@ -224,7 +241,7 @@ def test_the_prefix_tells_the_node_type(curie, kind):
         ("relation", "X", {"head": "GENE", "tail": "DRUG", "parent": "~GENE_DRUG"}, "take another parent"),
         ("relation", "X", {"head": "GENE", "tail": "GENE", "parent": "DIS_PHENOTYPE"}, "take another parent"),
         ("relation", "X", {"head": "DRUG", "tail": "GENE", "symmetric": True}, "is symmetric, but its head is DRUG"),
-        ("prefix", "ncbigene", {"pattern": "x"}, "NCBIGENE is a spelling of the prefixes"),
+        ("prefix", "ncbigene", {"pattern": "x"}, "'NCBIGENE' is a spelling of the prefixes"),
         ("prefix", "X", {"pattern": "x", "synonyms": ["Entrez"]}, "is a spelling of the prefixes"),
         ("node_type", "X", ["GO"], "prefix 'GO' is of node types 'GO' and 'X'"),
         ("relation", "X", {"head": "GEN", "tail": "*"}, "refers to 'GEN'"),
@@ -233,13 +250,376 @@ def test_the_prefix_tells_the_node_type(curie, kind):
     ],
 )
 def test_a_wrong_declaration_is_refused(table, name, entry, fault):
-    import tomllib
-    from importlib.resources import files
-
-    from openbiolink.errors import CatalogueError
-    from openbiolink.schema import parse_schema
-
     raw = tomllib.loads((files("openbiolink") / "schema.toml").read_text(encoding="utf-8"))
     raw[table][name] = entry
     with pytest.raises(CatalogueError, match=fault):
         parse_schema(raw)
+
+
+@pytest.mark.parametrize(
+    ("relations", "fault"),
+    [
+        ({"X": {"inverse": "Y"}}, "refers to 'Y', which is not declared"),
+        ({"X Y": {}}, "names begin with a letter"),
+        ({"X": {"symmetric": "yes"}}, "symmetric = 'yes'; write true or false"),
+        (
+            {"X": {"head": "GENE", "tail": "DRUG", "inverse": "GENE_DRUG"}},
+            "has GENE as its head, where its inverse 'X'",
+        ),
+    ],
+)
+def test_a_wrong_declaration_of_a_catalogue_is_refused(relations, fault):
+    with pytest.raises(CatalogueError, match=fault):
+        load_schema({"relation": relations})
+
+
+# --------------------------------------------------------------------------------------------- what follows from what
+
+NAMES = "ABCDEFGH"
+PACKAGED = tomllib.loads((files("openbiolink") / "schema.toml").read_text(encoding="utf-8"))["relation"]
+
+
+def schema_with(declared):
+    """A schema of these relations alone, as a file beside a graph would declare them."""
+    return parse_schema({"node_type": {}, "prefix": {}, "relation": declared}, any_relation=True)
+
+
+@st.composite
+def any_tables(draw):
+    """Tables of relations of which many make no sense together."""
+    other = st.sampled_from(NAMES[:5])
+    keys = {
+        "symmetric": st.booleans(),
+        "parent": st.builds(str.__add__, st.sampled_from(["", "~"]), other),
+        "inverse": other,
+        "excludes": other,
+    }
+    return draw(st.dictionaries(other, st.fixed_dictionaries({}, optional=keys), max_size=4))
+
+
+@st.composite
+def good_tables(draw):
+    """Tables of relations that make sense: a super-relation is always of a later group of one or two inverses."""
+    sizes = draw(st.lists(st.integers(1, 2), min_size=1, max_size=4))
+    places = [sum(sizes[:number]) for number in range(len(sizes))]
+    declared = {}
+    for start, size in zip(places, sizes, strict=True):
+        group, above = NAMES[start : start + size], NAMES[start + size : sum(sizes)]
+        if size == 2:
+            first, second = draw(st.permutations(group))
+            declared[first] = {"inverse": second}
+            declared[second] = {"inverse": first} if draw(st.booleans()) else {}
+        else:
+            declared[group] = {"symmetric": True} if draw(st.booleans()) else {}
+        for name in group if above else "":
+            if draw(st.booleans()):
+                declared[name]["parent"] = draw(st.sampled_from(["", "~"])) + draw(st.sampled_from(above))
+        if draw(st.booleans()):
+            declared[group[0]]["transitive"] = True
+    names = draw(st.permutations(sorted(declared)))
+    return {name: declared[name] for name in names}
+
+
+def test_tables_of_both_kinds_occur():
+    find(any_tables(), lambda declared: len(declared) > 2 and implied.contradiction(declared) is None)
+    find(any_tables(), lambda declared: (implied.contradiction(declared) or "").endswith("above itself"))
+    find(any_tables(), lambda declared: (implied.contradiction(declared) or "").endswith("contradicts itself"))
+    find(good_tables(), lambda declared: max(implied.levels_above(declared, name) for name in declared) == 3)
+
+
+@given(declared=any_tables() | good_tables())
+@settings(max_examples=400, deadline=None)
+def test_exactly_what_contradicts_itself_is_refused(declared):
+    fault = implied.contradiction(declared)
+    if fault is None:
+        assert schema_with(declared).relations.keys() >= declared.keys()
+    else:
+        with pytest.raises(CatalogueError, match=r"^schema: relation '\w' .*; \w"):
+            schema_with(declared)
+
+
+def follows(schema, name, *, directed):
+    return [(one.relation, one.flipped) for one in schema.consequences(name, directed=directed)]
+
+
+@given(declared=good_tables(), directed=st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_consequences_are_those_of_a_walk_from_triple_to_triple(declared, directed):
+    schema = schema_with(declared)
+    for name in [*declared, "UNKNOWN"]:
+        found = follows(schema, name, directed=directed)
+        walked = implied.consequences(declared, ("a", name, "b"), directed=directed)
+        triples = [("b", relation, "a") if flipped else ("a", relation, "b") for relation, flipped in found]
+        assert len(triples) == len(set(triples))
+        assert set(triples) == set(walked)
+        steps = [walked[triple] for triple in triples]
+        assert steps == sorted(steps)
+
+
+@given(declared=good_tables(), directed=st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_laws_of_consequences(declared, directed):
+    schema = schema_with(declared)
+    for name in declared:
+        found = follows(schema, name, directed=directed)
+        assert found[0] == (name, False)
+        assert ((name, True) in found) == (schema.relation(name).symmetric or not directed)
+        for relation, flipped in found:
+            further = {(other, flipped ^ turned) for other, turned in follows(schema, relation, directed=directed)}
+            assert further <= set(found)
+        assert set(found) >= {(one.relation, one.flipped) for one in schema.ancestors(name)}
+        inverse = schema.relation(name).inverse
+        if inverse is not None:
+            assert schema.relation(inverse).inverse == name
+            assert schema.relation(inverse).transitive == schema.relation(name).transitive
+            assert set(follows(schema, inverse, directed=directed)) == {(other, not turned) for other, turned in found}
+
+
+@given(declared=good_tables())
+@settings(max_examples=150, deadline=None)
+def test_a_relation_is_deeper_than_every_more_general_one(declared):
+    schema = schema_with(declared)
+    for name in declared:
+        assert schema.depth(name) == implied.levels_above(declared, name)
+        for relation, _ in follows(schema, name, directed=True):
+            if relation in {name, schema.relation(name).inverse}:
+                assert schema.depth(relation) == schema.depth(name)
+            else:
+                assert schema.depth(relation) < schema.depth(name)
+
+
+@given(tables=good_tables(), excluded=st.dictionaries(st.sampled_from(NAMES[:5]), st.sampled_from(NAMES)))
+@settings(max_examples=200, deadline=None)
+def test_a_family_is_what_inverses_and_exclusions_connect(tables, excluded):
+    declared = tables | {name: {**tables.get(name, {}), "excludes": other} for name, other in excluded.items()}
+    assume(implied.contradiction(declared) is None)
+    schema = schema_with(declared)
+    linked = nx.Graph()
+    linked.add_nodes_from(schema.relations)
+    linked.add_edges_from(
+        (name, keys[key]) for name, keys in declared.items() for key in ("inverse", "excludes") if key in keys
+    )
+    for family in nx.connected_components(linked):
+        assert {schema.family(name) for name in family} == {min(family)}
+    assert schema.family("UNKNOWN") == "UNKNOWN"
+
+
+@given(declared=good_tables(), order=st.randoms(use_true_random=False))
+@settings(max_examples=50, deadline=None)
+def test_the_order_of_declarations_changes_nothing(declared, order):
+    names = sorted(declared)
+    order.shuffle(names)
+    one, other = schema_with(declared), schema_with({name: declared[name] for name in names})
+    assert one == other
+    for name in names:
+        assert one.consequences(name) == other.consequences(name)
+        assert (one.depth(name), one.family(name)) == (other.depth(name), other.family(name))
+
+
+@pytest.mark.parametrize("name", [*RELATIONS, *SINCE_2026])
+def test_consequences_of_the_packaged_relations(name):
+    found = follows(SCHEMA, name, directed=True)
+    triples = [("b", relation, "a") if flipped else ("a", relation, "b") for relation, flipped in found]
+    assert set(triples) == set(implied.consequences(PACKAGED, ("a", name, "b")))
+    assert SCHEMA.depth(name) == implied.levels_above(PACKAGED, name) == len(SCHEMA.ancestors(name))
+    expressed = name in {"GENE_OVEREXPRESSED_ANATOMY", "GENE_UNDEREXPRESSED_ANATOMY"}
+    assert SCHEMA.family(name) == ("GENE_OVEREXPRESSED_ANATOMY" if expressed else name)
+    assert SCHEMA.relation(name).transitive == (name in {"IS_A", "PART_OF"})
+    assert SCHEMA.relation(name).inverse is None
+
+
+def test_a_long_ladder_of_inverse_pairs_is_climbed_at_once():
+    ladder = {}
+    for rung in range(60):
+        ladder |= {
+            f"a{rung}": {"inverse": f"b{rung}", "parent": f"a{rung + 1}"},
+            f"b{rung}": {"parent": f"b{rung + 1}"},
+        }
+    schema = schema_with({**ladder, "a60": {"inverse": "b60"}})
+    assert schema.depth("b0") == 60
+    assert len(schema.consequences("a0")) == 122
+
+
+# ------------------------------------------------------------------------------------------- the file beside a graph
+
+PAGE = (ROOT / "docs" / "schema.md").read_text(encoding="utf-8")
+FILES = re.findall(r"```toml\n(.*?)```", PAGE, flags=re.DOTALL)
+
+
+def write(folder, content, name="schema.toml"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_the_first_file_of_the_page_says_what_the_page_says(tmp_path):
+    schema = read_schema(write(tmp_path, FILES[0]))
+    rows = re.findall(r"^\| `(\w) (.+) (\w)` \|(.*)\|$", PAGE, flags=re.MULTILINE)
+    declared = tomllib.loads(FILES[0])["relation"]
+    assert {"activates", *(row[1] for row in rows)} == {*declared, "interacts", "has target", "treats"}
+    for head, name, tail, rest in rows:
+        said = [(head, name, tail), *re.findall(r"`(\w) ([^`]+) (\w)`", rest)]
+        found = follows(schema, name, directed=True)
+        assert said == [(tail, one, head) if flipped else (head, one, tail) for one, flipped in found]
+    assert schema.relation("is a").transitive
+    assert schema.relation("binds") == Relation(
+        name="binds", symmetric=True, parent=Implied("interacts", flipped=False)
+    )
+    assert schema.family("inhibits") == schema.family("activates") == "activates"
+    assert schema.family("target of") == schema.family("has target") == "has target"
+
+
+def test_the_second_file_of_the_page_types_nodes(tmp_path):
+    schema = read_schema(write(tmp_path, FILES[1]))
+    assert len(FILES) == 2
+    assert schema.node_type("cellosaurus:0030") == "CELL"
+    assert schema.node_type("DOID:1") == "DIS"
+    assert (schema.relation("grows in").head, schema.relation("grows in").tail) == ("CELL", "ANATOMY")
+
+
+def test_the_page_explains_every_key():
+    table = PAGE.partition("## Keys of a relation")[2].partition("\n## ")[0]
+    explained = re.findall(r"`(\w+)`", " ".join(row.split("|")[1] for row in table.splitlines() if "|" in row))
+    assert sorted(explained) == sorted(KEYS["relation"])
+
+
+@pytest.mark.parametrize("content", ["", "[relation]\n", "# nothing\n", "\ufeff[relation]\r\nx = {}\r\n"])
+def test_what_is_not_declared_is_as_packaged(tmp_path, content):
+    schema = read_schema(write(tmp_path, content))
+    assert {name: one for name, one in schema.relations.items() if name != "x"} == SCHEMA.relations
+    assert (schema.node_types, schema.prefixes) == (SCHEMA.node_types, SCHEMA.prefixes)
+
+
+def test_an_entry_takes_the_place_of_the_packaged_one(tmp_path):
+    schema = read_schema(write(tmp_path, '[relation]\nGENE_DIS = { inverse = "of" }\n[node_type]\nDIS = ["UMLS"]'))
+    assert schema.relation("GENE_DIS") == Relation(name="GENE_DIS", inverse="of")
+    assert schema.relation("of") == Relation(name="of", inverse="GENE_DIS")
+    assert schema.node_types["DIS"] == (*SCHEMA.node_types["DIS"], "UMLS")
+
+
+relation_names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).filter(
+    lambda name: name[0] != "~"
+)
+
+
+@given(name=relation_names, other=relation_names)
+@settings(max_examples=100, deadline=None)
+def test_a_relation_may_have_any_name(tmp_path_factory, name, other):
+    assume(name != other and not {name, other} & SCHEMA.relations.keys())
+    keys = {"parent": f"~{other}"}
+    path = write(tmp_path_factory.mktemp("names"), f"[relation]\n{json.dumps(name, ensure_ascii=False)} = "
+                 f"{{ parent = {json.dumps(keys['parent'], ensure_ascii=False)} }}\n")  # fmt: skip
+    assert follows(read_schema(path), name, directed=True) == [(name, False), (other, True)]
+
+
+REFUSED = {
+    "not TOML": ("[relation\n", "is not TOML", "line 1"),
+    "twice": ("[relation]\na = {}\na = {}\n", "is not TOML", "line 3"),
+    "beyond measure": ("a = " + "[" * 100_000, "is not TOML"),
+    "not UTF-8": (b"[relation]\n# caf\xe9\n", "is not UTF-8", "0xe9", "save it as UTF-8"),
+    "an unknown table": ("[relations]\na = {}\n", "unknown table 'relations'; known are node_type, prefix, relation"),
+    "no table around": ("a = { symmetric = true }\n", "unknown table 'a'", "stands below [relation]"),
+    "a table that is a text": ('relation = "a"\n', "relation is 'a', expected a table; write [relation]"),
+    "a list of tables": ("[[relation]]\na = {}\n", "expected a table; write [relation]"),
+    "an entry that is a text": ('[relation]\na = "b"\n', "relation 'a' is 'b', expected a table"),
+    "an unknown key": ("[relation]\na = { symetric = true }\n", "'a' has an unknown key 'symetric'; known are excl"),
+    "a dot without quotes": ("[relation]\na.b = { symmetric = true }\n", "unknown key 'b'", "stands in quotes"),
+    "a number for a name": ("[relation]\na = { parent = 5 }\n", "'a': parent = 5; write a text in quotes"),
+    "a table for a name": ("[relation]\na = { parent = { b = 1 } }\n", "'a': parent = {'b': 1}; write a text"),
+    "a text for a flag": ('[relation]\na = { symmetric = "yes" }\n', "'a': symmetric = 'yes'; write true or false"),
+    "a number for a flag": ("[relation]\na = { transitive = 1 }\n", "'a': transitive = 1; write true or false"),
+    "an empty name": ('[relation]\n"" = { }\n', "relation has the name ''", "is not empty"),
+    "an empty parent": ('[relation]\na = { parent = "~" }\n', "relation has the name ''"),
+    "a name that begins with ~": ('[relation]\n"~a" = { }\n', "the name '~a'", "does not begin with `~`"),
+    "an inverse turned round": ('[relation]\na = { inverse = "~b" }\n', "the name '~b'", "does not begin with `~`"),
+    "a line end in a name": ('[relation]\n"a\\nb" = { }\n', "the name 'a\\nb'", "no tabs, line ends"),
+    "an unknown type": ('[relation]\na = { head = "PERSON" }\n', "'a' refers to 'PERSON'", "[node_type]"),
+    "two inverses": (
+        '[relation]\na = { inverse = "b" }\nb = { inverse = "c" }\n',
+        "relation 'b' has the inverses 'a' and 'c'; keep one",
+    ),
+    "an inverse of two": (
+        '[relation]\na = { inverse = "c" }\nb = { inverse = "c" }\n',
+        "relation 'c' has the inverses 'a' and 'b'; keep one",
+    ),
+    "its own inverse": ('[relation]\na = { inverse = "a" }\n', "'a' is its own inverse; write symmetric = true"),
+    "symmetric with an inverse": (
+        '[relation]\na = { symmetric = true }\nb = { inverse = "a" }\n',
+        "relation 'a' is symmetric and has the inverse 'b'",
+    ),
+    "above itself": ('[relation]\na = { parent = "~a" }\n', "'a' is below 'a', which implies 'a' in turn"),
+    "in a circle": (
+        '[relation]\na = { parent = "b" }\nb = { parent = "c" }\nc = { parent = "a" }\n',
+        "relation 'a' is below 'b', which implies 'a' in turn; take one parent or inverse out",
+    ),
+    "below its inverse": ('[relation]\na = { parent = "b", inverse = "b" }\n', "'a' is below 'b', which implies"),
+    "in a circle of inverses": (
+        '[relation]\na = { parent = "b" }\nc = { inverse = "b", parent = "d" }\nd = { inverse = "a" }\n',
+        "relation 'a' is below 'b', which implies 'a' in turn",
+    ),
+    "excludes itself": ('[relation]\na = { excludes = "a" }\n', "relation 'a' excludes itself"),
+    "excludes its parent": (
+        '[relation]\na = { parent = "b", excludes = "b" }\n',
+        "relation 'a' implies 'a', which excludes 'b', and 'a' implies that as well; take one",
+    ),
+    "excluded by its parent": (
+        '[relation]\na = { parent = "b" }\nb = { excludes = "a" }\n',
+        "relation 'a' implies 'b', which excludes 'a'",
+    ),
+    "an inverse of other ends": (
+        '[relation]\na = { head = "GENE", tail = "DIS", inverse = "b" }\nb = { head = "GENE" }\n',
+        "relation 'a' has DIS as its tail, where its inverse 'b' would have GENE; swap the types of one",
+    ),
+    "transitive between unlike ends": (
+        '[relation]\na = { head = "GENE", tail = "DIS", transitive = true }\n',
+        "relation 'a' is transitive, but its head is GENE and its tail DIS",
+    ),
+    "a node type that is a text": ('[node_type]\nCELL = "CVCL"\n', "node_type 'CELL' = 'CVCL'; write a list of texts"),
+    "a node type of numbers": ("[node_type]\nDIS = [1]\n", "node_type 'DIS' = [1]; write a list of texts"),
+    "a prefix of a type alone": ('[node_type]\nCELL = ["CVCL"]\n', "'CVCL', which is not declared; declare it in"),
+    "a prefix without a pattern": ("[prefix]\nCVCL = {}\n", "prefix 'CVCL' has no pattern; give"),
+    "a pattern that is none": ("[prefix]\nCVCL = { pattern = '(' }\n", "prefix 'CVCL' has pattern '(', which is none"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_wrong_file_is_refused_in_one_line(tmp_path, case):
+    content, *said = REFUSED[case]
+    path = write(tmp_path, content)
+    with pytest.raises(InputError) as caught:
+        read_schema(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    assert "schema: " not in message.removeprefix(str(path))
+    assert [words for words in said if words not in message] == []
+    assert ";" in message
+
+
+@pytest.mark.parametrize(("name", "said"), [("absent.toml", "no such file"), ("", "is a folder")])
+def test_a_file_that_is_none_is_refused(tmp_path, name, said):
+    with pytest.raises(InputError, match=rf"^{re.escape(str(tmp_path / name))}: {said}.*; \w"):
+        read_schema(tmp_path / name)
+    with pytest.raises(InputError, match=said):
+        schema_of(tmp_path / "edges.csv", tmp_path / name)
+
+
+def test_the_schema_of_a_graph_is_given_or_beside_the_edges_or_packaged(tmp_path):
+    edges, other = tmp_path / "edges.csv", write(tmp_path, '[relation]\na = { parent = "given" }\n', "other.toml")
+    assert schema_of(edges, None) == schema_of(tmp_path, None) == (SCHEMA, None)
+    beside = write(tmp_path, '[relation]\na = { parent = "beside" }\n')
+    for place in (edges, tmp_path):
+        schema, path = schema_of(place)
+        assert (schema.ancestors("a"), path) == ((Implied("beside", flipped=False),), beside)
+        schema, path = schema_of(place, other)
+        assert (schema.ancestors("a"), path) == ((Implied("given", flipped=False),), other)
+
+
+def test_a_file_beside_the_edges_is_never_passed_over(tmp_path):
+    (tmp_path / "schema.toml").symlink_to("nowhere.toml")
+    with pytest.raises(InputError, match="no such file"):
+        schema_of(tmp_path / "edges.csv")
+    (tmp_path / "schema.toml").unlink()
+    write(tmp_path, "[relation\n")
+    with pytest.raises(InputError, match="is not TOML"):
+        schema_of(tmp_path)

@@ -39,6 +39,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("diff",),
     ("split",),
     ("split", "rand"),
+    ("audit",),
     ("evaluate",),
     ("demo",),
 )

@@ -64,6 +64,7 @@ ENCODINGS: Mapping[str, str] = {
     "*.csv": "text/csv",
 }
 PARTS: Mapping[str, str] = {"train": "cr:TrainingSplit", "val": "cr:ValidationSplit", "test": "cr:TestSplit"}
+OF_PART = "^(?:negative_)?(train|val|test)"
 # The context that the specification recommends, and the vocabulary of provenance.
 CONTEXT: Mapping[str, Any] = {
     "@language": "en",
@@ -224,7 +225,7 @@ def _record_sets(manifest: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
             _field(stem, column, _nth(name, number, separator) if plain else _column(name, column))
             for number, column in enumerate(columns)
         ]
-        if columns == SAMPLE:
+        if columns == SAMPLE and re.match(OF_PART, name):
             fields.append(_split_field(stem, name))
         yield {"@type": "cr:RecordSet", "@id": stem, "name": stem, "field": fields}
 
@@ -259,6 +260,6 @@ def _split_field(table: str, name: str) -> dict[str, Any]:
     source = {
         "fileObject": {"@id": name},
         "extract": {"fileProperty": "filename"},
-        "transform": {"regex": "^(?:negative_)?(train|val|test)"},
+        "transform": {"regex": OF_PART},
     }
     return _field(table, "split", source) | {"references": {"field": {"@id": "splits/name"}}}

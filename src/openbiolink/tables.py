@@ -246,10 +246,11 @@ def _refuse_rejects(
         fault = f"{cells} cells" if kind in {"MISSING COLUMNS", "TOO MANY COLUMNS"} else kind.lower()
         described.append(f"line {line} ({fault})")
     if bad:
-        raise _ragged(path, described, len(bad), width=len(columns), separator=separator)
+        raise ragged_lines(path, described, len(bad), width=len(columns), separator=separator)
 
 
-def _ragged(path: Path, described: Sequence[str], lines: int, *, width: int, separator: str) -> InputError:
+def ragged_lines(path: Path, described: Sequence[str], lines: int, *, width: int, separator: str) -> InputError:
+    """The error of a file with `lines` lines that are not rows of `width` cells, the first of them described."""
     more = f" and {lines - SHOWN} more lines" if lines > SHOWN else ""
     name = {"\t": "tabs", " ": "blanks", ",": "commas", "|": "bars"}.get(separator, repr(separator))
     return InputError(
@@ -356,7 +357,7 @@ def _iter_whole_rows(
             ragged += 1
             described += [f"line {number} ({len(cells)} cells)"] if ragged <= SHOWN else []
     if ragged:
-        raise _ragged(path, described, ragged, width=width, separator=separator)
+        raise ragged_lines(path, described, ragged, width=width, separator=separator)
     if comments:
         note(f"{path}: {comments} lines that begin with {comment!r} were skipped as comments")
 
@@ -399,10 +400,19 @@ def write_tsv(connection: duckdb.DuckDBPyConnection, query: str, path: Path, *, 
         "HEADER false, QUOTE '', ESCAPE '', NULL '', NEW_LINE '\\n')"
     ).fetchall()
     rows, columns = int(copied[0][0]), len(connection.execute(f"DESCRIBE {query}").fetchall())
+    refuse_broken_cells(path, rows=rows, columns=columns, separator=separator)
+    return rows
+
+
+def refuse_broken_cells(path: Path, *, rows: int, columns: int, separator: str) -> None:
+    """Check that a file of delimited text has no more separators and line ends than its rows need.
+
+    Raises:
+        InputError: it has, so that a cell holds one.
+    """
     if _count_bytes(path, f"{separator}\n\r".encode("ascii")) != [rows * (columns - 1), rows, 0]:
         name = "tab" if separator == "\t" else repr(separator)
         raise InputError(f"{path.name}: a cell holds a {name} or a line end, which no table file can; mend the source")
-    return rows
 
 
 def _count_bytes(path: Path, letters: bytes) -> list[int]:

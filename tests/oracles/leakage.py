@@ -32,9 +32,10 @@ def read_rows(path):
 
 
 def read_split(folder):
-    """{(part, sign): rows}; sign is 1 for positives and 0 for negatives."""
+    """{(part, sign): rows}; sign is 1 for positives and 0 for negatives; an inference graph is there if its file is."""
     rows = {}
-    for part, name in FILES.items():
+    inference = {"inference": "inference"} if (folder / "inference_sample.csv").exists() else {}
+    for part, name in (FILES | inference).items():
         rows[part, 1] = read_rows(folder / f"{name}_sample.csv")
         negatives = folder / f"negative_{name}_sample.csv"
         rows[part, 0] = read_rows(negatives) if negatives.exists() else []
@@ -59,8 +60,11 @@ def consequences(triple, *, directed=True):
     return found - {triple}
 
 
-def find_leaks(folder, *, directed=True):
-    """One line for everything that a row of one part gives away about a held-out row of another."""
+def find_leaks(folder, *, directed=True, unseen=()):
+    """One line for everything that a row of one part gives away about a held-out row of another.
+
+    The nodes of `unseen` may be missing from training.
+    """
     rows = read_split(folder)
     place, leaks = {}, []
     for (part, sign), content in rows.items():
@@ -84,7 +88,7 @@ def find_leaks(folder, *, directed=True):
                 leaks.append(f"super-relation: {triple} in {part} implies {implied} in {other}")
             if sign == 0 and part in HELD_OUT:
                 leaks.append(f"negative: {implied} in {other} excludes {triple} in {part}")
-    return leaks + _find_true_negatives_that_hold(place, directed) + _find_unseen(rows)
+    return leaks + _find_true_negatives_that_hold(place, directed) + _find_unseen(rows, unseen)
 
 
 def _find_true_negatives_that_hold(place, directed):
@@ -93,9 +97,10 @@ def _find_true_negatives_that_hold(place, directed):
     return [f"true: negative {triple}" for sign, triple in place if not sign and triple in true]
 
 
-def _find_unseen(rows):
-    nodes = {node for row in rows["train", 1] for node in (row[0], row[2])}
-    relations = {row[1] for row in rows["train", 1]}
+def _find_unseen(rows, unseen):
+    context = rows["train", 1] + rows.get(("inference", 1), [])
+    nodes = {node for row in context for node in (row[0], row[2])} | set(unseen)
+    relations = {row[1] for row in context}
     return [
         f"unseen: {row[:3]} in {part}"
         for (part, _), content in rows.items()
@@ -154,14 +159,7 @@ def find_faults(folder, *, edges, tn_edges, nodes, options):
     rows = read_split(folder)
     removed = read_rows(folder / "removed_edges.tsv")
     entered = {1: {row[:3] for row in edges}, 0: {row[:3] for row in tn_edges}}
-    faults = []
-    for sign in (1, 0):
-        left = Counter(row[:3] for (_, other), content in rows.items() if other == sign for row in content)
-        left.update(row[:3] for row in removed if row[4] == str(sign))
-        curated = {triple: number for triple, number in left.items() if sign or triple in entered[0]}
-        faults += [f"lost: {sign} {triple}" for triple in entered[sign] - curated.keys()]
-        faults += [f"invented: {triple}" for triple in curated.keys() - entered[sign]]
-        faults += [f"in two places: {sign} {triple}" for triple, number in left.items() if number > 1]
+    faults = find_losses(folder, edges=edges, tn_edges=tn_edges)
     for (part, sign), content in rows.items():
         for row in content:
             wanted = expected_part(row, **options)
@@ -176,7 +174,22 @@ def find_faults(folder, *, edges, tn_edges, nodes, options):
         if row[4] == "0" and row[:3] not in entered[0] and row[6].partition(":")[0] in never:
             faults.append(f"a drawn negative that is not to be listed: {row}")
     kinds = {row[0]: row[1] for row in nodes}
-    faults += _find_wrong_nodes(folder, rows, kinds) + _find_wrong_unseen(folder, rows, removed, options)
+    return faults + _find_wrong_nodes(folder, rows, kinds) + _find_wrong_unseen(folder, rows, removed, options)
+
+
+def find_losses(folder, *, edges, tn_edges):
+    """One line for everything that is lost, invented, in two places, miscounted or out of order."""
+    rows = read_split(folder)
+    removed = read_rows(folder / "removed_edges.tsv")
+    entered = {1: {row[:3] for row in edges}, 0: {row[:3] for row in tn_edges}}
+    faults = []
+    for sign in (1, 0):
+        left = Counter(row[:3] for (_, other), content in rows.items() if other == sign for row in content)
+        left.update(row[:3] for row in removed if row[4] == str(sign))
+        curated = {triple: number for triple, number in left.items() if sign or triple in entered[0]}
+        faults += [f"lost: {sign} {triple}" for triple in entered[sign] - curated.keys()]
+        faults += [f"invented: {triple}" for triple in curated.keys() - entered[sign]]
+        faults += [f"in two places: {sign} {triple}" for triple, number in left.items() if number > 1]
     return faults + _find_disorder(folder) + _find_miscounts(folder, rows)
 
 
@@ -228,7 +241,9 @@ def _find_miscounts(folder, rows):
             faults.append(f"manifest: {name}")
     if set(manifest["outputs"]) | {"manifest.json"} != {path.name for path in folder.iterdir()}:
         faults.append("manifest: files")
-    parts = {part: {"positive": len(rows[part, 1]), "negative": len(rows[part, 0])} for part in FILES}
+    parts = {part: {"positive": len(rows[part, 1]), "negative": len(rows[part, 0])} for part, sign in rows if sign}
+    if parts.get("inference") == {"positive": 0, "negative": 0}:
+        del parts["inference"]
     if manifest["counts"]["parts"] != parts:
         faults.append("manifest: parts")
     removed = {"positive": Counter(), "negative": Counter()}
@@ -237,7 +252,7 @@ def _find_miscounts(folder, rows):
     if manifest["counts"]["removed"] != removed:
         faults.append("manifest: removed")
     for name, entry in manifest["relations"].items():
-        numbers = {part: sum(row[1] == name for row in rows[part, 1]) for part in FILES}
+        numbers = {part: sum(row[1] == name for row in rows[part, 1]) for part in parts}
         if any(entry[part] != number for part, number in numbers.items()):
             faults.append(f"manifest: {name}")
         if entry["input"] != sum(numbers.values()) + entry["removed"]:
@@ -266,9 +281,9 @@ def find_negative_faults(folder, *, nodes, kinds, directed=True):
 
     wanted, found = Counter(map(group, positive)), Counter(map(group, negative))
     faults = [f"too many negatives: {name}" for name in found if found[name] > wanted[name]]
-    taken = set(positive) | set(negative)
-    taken |= {implied for triple in positive for implied in consequences(triple, directed=directed)}
-    taken |= {(t, r, h) for h, r, t in negative if r in SYMMETRIC or not directed}
+    true = set(positive) | {implied for triple in positive for implied in consequences(triple, directed=directed)}
+    taken = true | {(t, r, h) for h, r, t in true}  # the reverse of what is true is never drawn, whatever the relation
+    taken |= set(negative) | {(t, r, h) for h, r, t in negative if r in SYMMETRIC or not directed}
     pools = defaultdict(list)
     for node, kind in nodes.items():
         pools[kind].append(node)

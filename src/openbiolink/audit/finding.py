@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+FORMAT = "openbiolink-audit/1"
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")  # from the mildest
 
@@ -78,3 +80,7 @@ class Audit:
         """The severest of the checks that found something; None where none did."""
         found = [finding.severity for finding in self.checks if finding.count]
         return max(found, key=SEVERITIES.index, default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON."""
+        return {"format": FORMAT, "version": version("openbiolink"), **asdict(self)}

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from openbiolink.cli import sources, split
+from openbiolink.cli.audit import audit
 from openbiolink.cli.demo import demo
 from openbiolink.cli.diff import diff
 from openbiolink.cli.evaluate import evaluate
@@ -20,7 +21,7 @@ from openbiolink.cli.generate import generate
 from openbiolink.cli.screen import plain, say
 from openbiolink.errors import InputError, OpenBioLinkError
 
-ROAD = ("sources", "generate", "diff", "split", "evaluate", "demo")
+ROAD = ("sources", "generate", "diff", "split", "audit", "evaluate", "demo")
 INTERRUPTED = 128 + signal.SIGINT
 USAGE_ERRORS: Any = typer.BadParameter.__bases__  # every fault of a command line; has no public name
 
@@ -42,7 +43,7 @@ app = typer.Typer(
 )
 app.add_typer(sources.app, name="sources")
 app.add_typer(split.app, name="split")
-for command in (generate, diff, evaluate, demo):
+for command in (generate, diff, audit, evaluate, demo):
     app.command()(command)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from openbiolink.errors import InputError
+from openbiolink.places import fetched
 from openbiolink.tables import number_sql, open_database, quote, read_delimited, write_tsv
 
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 FUNCTIONS = f"""
     CREATE MACRO hash60(text) AS ('0x' || substr(md5(text), 1, 15))::BIGINT;
     CREATE MACRO finite_number(text) AS {number_sql("text")};
-    CREATE MACRO merged_names(names) AS array_to_string(list_sort(list_distinct(list_filter(
-        string_split(array_to_string(names, ';'), ';'), lambda name: name <> ''))), ';')
+    CREATE MACRO merged_names(names) AS coalesce(array_to_string(list_sort(list_distinct(list_filter(
+        string_split(array_to_string(names, ';'), ';'), lambda name: name <> ''))), ';'), '');
+    SET default_null_order = 'nulls_first_on_asc_last_on_desc';
 """
 
 
@@ -98,6 +100,7 @@ class EmbeddedEngine:
         comment: str | None = None,
     ) -> None:
         """Read delimited text or Parquet into a table of text."""
+        path = fetched(path, self.folder)
         if path.suffix == ".parquet":
             self._read_parquet(path, table, keep or columns)
             return

@@ -74,7 +74,7 @@ def render_report(*, graph: Document, split: Document, results: Sequence[Documen
         _check_format(result, "result")
     try:
         view = _view(graph, split, results)
-        return _environment().get_template("page.html.jinja").render(remark=remark, **view)
+        return page_environment().get_template("page.html.jinja").render(remark=remark, **view)
     except (jinja2.UndefinedError, KeyError) as error:
         raise InputError(
             f"the report cannot be made: a document lacks an entry ({error}); write it again with this version"
@@ -144,7 +144,8 @@ def _removals(removed: Document) -> list[tuple[str, int, int]]:
     return sorted(rows, key=lambda row: (-row[1] - row[2], row[0]))
 
 
-def _environment() -> jinja2.Environment:
+def page_environment() -> jinja2.Environment:
+    """What makes pages of the templates of this package: names are escaped, a name that is absent is an error."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("openbiolink.report"),
         autoescape=True,

@@ -7,13 +7,55 @@
     unseen_relation:RELATION    no positive of the training set has the relation
     super_relation:RELATION     an edge of this more special relation, in another part, implies it
     implied_negative:RELATION   a negative of this more general relation, in another part, implies it
+    reverse                     an edge of the same relation, in another part, is its reverse
+    date_straddles_cut:DATE     the date can be before and after the cut; FIRST/LAST where an edge has several
+    mixed_sources:SOURCES       its sources are of several parts
+    two_held_nodes              both ends are held out, and only one may be
+    one_end_held                its ends are of two parts
+    crosses                     it joins a new node to one of training
     conflict[:RELATION]         a true negative that is positive too, or implied by a positive of the relation
     untyped_node:ID[,ID]        a true negative with a node whose type nothing tells
     surplus_negative            a true negative beyond one per positive
     negatives_off               a true negative of a part that was to get no negatives
 """
 
-from openbiolink.split.build import Split
-from openbiolink.split.random import RandomSplit, random_split
+from openbiolink.split.build import Split, random_split, split_graph
+from openbiolink.split.entities import BranchSplit, ColdSplit, InductiveSplit, SemiInductiveSplit
+from openbiolink.split.graph_files import GraphFiles
+from openbiolink.split.provenance import DateSplit, SourceSplit
+from openbiolink.split.schemes import PairSplit, RandomSplit, Scheme, StratifiedSplit
+from openbiolink.split.structure import ComponentSplit, DegreeSplit
 
-__all__ = ["RandomSplit", "Split", "random_split"]
+SCHEMES: tuple[type[Scheme], ...] = (
+    RandomSplit,
+    StratifiedSplit,
+    PairSplit,
+    DateSplit,
+    SourceSplit,
+    SemiInductiveSplit,
+    InductiveSplit,
+    ColdSplit,
+    BranchSplit,
+    DegreeSplit,
+    ComponentSplit,
+)
+
+__all__ = [
+    "SCHEMES",
+    "BranchSplit",
+    "ColdSplit",
+    "ComponentSplit",
+    "DateSplit",
+    "DegreeSplit",
+    "GraphFiles",
+    "InductiveSplit",
+    "PairSplit",
+    "RandomSplit",
+    "Scheme",
+    "SemiInductiveSplit",
+    "SourceSplit",
+    "Split",
+    "StratifiedSplit",
+    "random_split",
+    "split_graph",
+]

@@ -1,67 +1,42 @@
-"""From a graph to a split, whatever the scheme: read, add negatives, assign, clean up, write.
-
-A scheme decides only which part an edge belongs to; all else is shared. Another scheme is another function
-`assign`.
-"""
+"""From a graph to a split, whatever the scheme: read, add negatives, assign, clean up, write."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from openbiolink.croissant import MANIFEST_FILE
+from openbiolink.engines import open_engine
 from openbiolink.errors import InputError
-from openbiolink.files import replaced_folder
-from openbiolink.split.graph_files import read_direction, read_graph, read_licence
-from openbiolink.split.leakage import drop_implied_negatives, drop_super_relations, drop_unseen, write_rules
-from openbiolink.split.negatives import make_negatives
+from openbiolink.places import written_folder
+from openbiolink.progress import silent
+from openbiolink.schema import schema_of
+from openbiolink.split.graph_files import GraphFiles, hash_of_edge, read_direction, read_graph, read_licence
+from openbiolink.split.leakage import clean_up, write_rules
+from openbiolink.split.negatives import NegativeOptions, make_negatives
+from openbiolink.split.schemes import NAMES, RandomSplit, number_of_folds
 from openbiolink.split.write import (
     Outcome,
+    describe,
     is_split_file,
     split_files,
     write_manifest,
-    write_parts,
+    write_tables,
     write_terms,
 )
-from openbiolink.tables import open_database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
-
+    from openbiolink.engines import Engine, Format
     from openbiolink.files import Note
     from openbiolink.progress import Progress
-    from openbiolink.schema import Schema
-    from openbiolink.split.graph_files import GraphFiles
+    from openbiolink.split.negatives import Shortfall
+    from openbiolink.split.schemes import Scheme
+    from openbiolink.split.write import Variant
 
 STEPS = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scheme:
-    """One way to split.
-
-    Attributes:
-        name: as on the command line.
-        options: what the manifest says of it.
-        seed: of the choice of negatives.
-        assign: makes the table `assigned` from `edge` (h, r, t, positive, score, source, curated): the same
-            rows and columns and `part`: train, validation or test. An edge and its reverse of the same
-            relation must get the same part.
-        directed: as the user says, None to look into the manifest of the graph.
-        negatives_train_validation: whether training and validation get negatives.
-        negatives_test: whether the test set gets negatives.
-    """
-
-    name: str
-    options: Mapping[str, Any]
-    seed: int
-    assign: Callable[[DuckDBPyConnection], None]
-    directed: bool | None
-    negatives_train_validation: bool
-    negatives_test: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +45,7 @@ class Split:
 
     Attributes:
         folder: where it is.
-        files: path of every file, by name.
+        files: path of every file, by name; those of a fold by `fold_0/…`.
         manifest: the content of `manifest.json`.
     """
 
@@ -79,17 +54,51 @@ class Split:
     manifest: Mapping[str, Any]
 
 
-def build_split(
+def random_split(
+    edges: Path,
+    nodes: Path,
+    target: Path,
+    *,
+    tn_edges: Path | None,
+    options: RandomSplit,
+    overwrite: bool = False,
+    progress: Progress = silent,
+    note: Note,
+) -> Split:
+    """Split a graph at random: `split_graph` with the three files of one graph."""
+    graph = GraphFiles(edges=edges, nodes=nodes, tn_edges=tn_edges)
+    return split_graph(graph, target, options, overwrite=overwrite, progress=progress, note=note)
+
+
+def split_graph(
     graph: GraphFiles,
     target: Path,
     scheme: Scheme,
     *,
-    schema: Schema,
-    overwrite: bool,
-    progress: Progress,
+    before: GraphFiles | None = None,
+    schema: Path | None = None,
+    engine: str = "embedded",
+    output_format: Format = "tsv",
+    overwrite: bool = False,
+    progress: Progress = silent,
     note: Note,
 ) -> Split:
-    """Split a graph by a scheme into the folder `target`, which appears only when it is whole.
+    """Split a graph by a scheme, without leakage, into the folder `target`, which appears only when it is whole.
+
+    Same files and options, same bytes, whatever the order of rows, the number of threads and the engine.
+
+    Args:
+        graph: its files: edges (id, relation, id, and perhaps score and source; tab-separated without a header, may
+            be packed, or Parquet), nodes (id, type, perhaps a name), true negatives (as edges).
+        target: the folder to write.
+        scheme: which edge goes where.
+        before: the earlier slice of the graph, for a split by time, and for nothing else.
+        schema: a TOML with what relations imply; by default `schema.toml` beside the edges, else the built-in one.
+        engine: `embedded` or `spark`.
+        output_format: `tsv` or `parquet`, of the tables.
+        overwrite: whether `target` may be replaced.
+        progress: is told how far the work is.
+        note: called with one line for everything that was merged, removed or could not be had.
 
     Raises:
         InputError: `target` exists and `overwrite` is not set, or an input file is malformed.
@@ -97,80 +106,126 @@ def build_split(
     if target.exists() and not overwrite:
         raise InputError(f"{target}: exists already; say --overwrite to replace it, or choose another place")
     directed = read_direction(graph.edges, directed=scheme.directed)
-    files = split_files(train_validation=scheme.negatives_train_validation, test=scheme.negatives_test)
+    known, schema_file = schema_of(graph.edges, schema)
+    inputs = graph.inputs()
+    if before is not None:
+        inputs |= {f"tmo_{name}": path for name, path in before.inputs().items()}
+    if schema_file is not None:
+        inputs["schema"] = schema_file
+    inputs |= scheme.inputs()
     notes: list[str] = []
-    with replaced_folder(target, owned=is_split_file, replace=overwrite) as folder, open_database() as (connection, _):
+    with written_folder(target, owned=is_split_file, replace=overwrite) as folder, open_engine(engine) as tables:
         progress("split", 0, STEPS)
-        keep = _keeper(notes, graph, note)
-        counts = read_graph(connection, graph, schema=schema, directed=directed, note=keep)
-        write_rules(connection, schema, directed=directed)
-        _start_removed(connection)
+        keep = _keeper(notes, inputs, note)
+        counts = read_graph(tables, graph, before=before, schema=known, directed=directed, note=keep)
+        write_rules(tables, known, directed=directed)
         progress("split", 1, STEPS)
-        wants_negatives = scheme.negatives_train_validation or scheme.negatives_test
-        shortfalls = make_negatives(connection, seed=scheme.seed, draw=wants_negatives, progress=progress)
+        shortfalls = _add_negatives(tables, scheme, progress)
         progress("split", 2, STEPS)
-        _assign_parts(connection, scheme)
-        drop_unseen(connection)
-        drop_super_relations(connection)
-        drop_implied_negatives(connection)
-        progress("split", 3, STEPS)
-        rows = write_parts(connection, folder, files)
-        write_terms(folder, graph.edges)
+        _assign(tables, scheme)
         outcome = Outcome(
             scheme=scheme.name,
             directed=directed,
-            options=scheme.options,
+            options={name: getattr(value, "name", value) for name, value in asdict(scheme).items()},
             licence=read_licence(graph.edges),
-            inputs=graph.inputs(),
+            inputs=inputs,
             counts=counts,
-            rows=rows,
             shortfalls=shortfalls,
+            read_notes=notes,
         )
-        manifest = write_manifest(connection, folder, outcome, read_notes=notes, note=note)
+        variants = _write_variants(tables, folder, scheme, outcome, output_format)
+        for line in scheme.notes(variants[0].details):
+            keep(line)
+        write_terms(folder, graph.edges)
+        manifest = write_manifest(folder, outcome, variants, note=note)
         progress("split", STEPS, STEPS)
     return Split(
         folder=target, files={name: target / name for name in (*manifest["outputs"], MANIFEST_FILE)}, manifest=manifest
     )
 
 
-def _keeper(notes: list[str], graph: GraphFiles, note: Note) -> Note:
+def _keeper(notes: list[str], inputs: Mapping[str, Path], note: Note) -> Note:
     """Passes notes on and keeps them for the manifest, which names files without their folders."""
 
     def keep(line: str) -> None:
         note(line)
-        for path in graph.inputs().values():
+        for path in inputs.values():
             line = line.replace(str(path), path.name)
         notes.append(line)
 
     return keep
 
 
-def _start_removed(connection: DuckDBPyConnection) -> None:
-    """Make `fact`, the positives that can be split, and `removed`, the rows that are in no part."""
-    connection.execute("""
-        CREATE TABLE removed (h INTEGER, r INTEGER, t INTEGER, positive BOOLEAN,
-                              score VARCHAR, source VARCHAR, part VARCHAR, reason VARCHAR);
-        INSERT INTO removed SELECT h, r, t, true, score, source, NULL, 'self_loop' FROM positive WHERE h = t;
-        CREATE VIEW fact AS FROM positive WHERE h <> t
-    """)
+def _add_negatives(engine: Engine, scheme: Scheme, progress: Progress) -> tuple[Shortfall, ...]:
+    """Make `removed`, rows that are in no part; `fact`, positives that can be split; `edge`, facts and negatives."""
+    engine.make(
+        "removed",
+        """SELECT h, r, t, true AS positive, score, source, CAST(NULL AS STRING) AS part, 'self_loop' AS reason
+           FROM positive WHERE h = t""",
+    )
+    engine.view("fact", "SELECT h, r, t, score, source FROM positive WHERE h <> t")
+    engine.view("known", "SELECT h, r, t FROM fact")
+    options = NegativeOptions(kind=scheme.negatives, per_positive=scheme.per_positive)
+    draw = scheme.negatives_train_validation or scheme.negatives_test
+    shortfalls = make_negatives(engine, options, seed=scheme.seed, draw=draw, progress=progress)
+    engine.view(
+        "edge",
+        """SELECT h, r, t, true AS positive, score, source, true AS curated FROM fact
+           UNION ALL SELECT h, r, t, false, score, source, curated FROM negative""",
+    )
+    return shortfalls
 
 
-def _assign_parts(connection: DuckDBPyConnection, scheme: Scheme) -> None:
-    """Make `train` and `held` of `fact` and `negative`, without the negatives that nobody wants."""
-    connection.execute("""
-        CREATE TABLE edge AS
-        SELECT h, r, t, true AS positive, score, source, true AS curated FROM fact
-        UNION ALL SELECT h, r, t, false, score, source, curated FROM negative
-    """)
-    scheme.assign(connection)
-    wanted = f"""(positive OR CASE WHEN part = 'test' THEN {scheme.negatives_test}
-                                   ELSE {scheme.negatives_train_validation} END)"""
-    connection.execute(f"""
-        CREATE TABLE train AS SELECT * EXCLUDE (curated, part) FROM assigned
-            WHERE part = 'train' AND {wanted};
-        CREATE TABLE held AS SELECT * EXCLUDE (curated) FROM assigned
-            WHERE part <> 'train' AND {wanted};
-        INSERT INTO removed SELECT h, r, t, positive, score, source, part, 'negatives_off'
-            FROM assigned WHERE curated AND NOT {wanted};
-        DROP TABLE edge; DROP TABLE assigned
-    """)
+def _assign(engine: Engine, scheme: Scheme) -> None:
+    """Make `assigned` and move what the scheme leaves out, and negatives that nobody wants, to `removed`."""
+    engine.make("held_node", "SELECT id FROM node WHERE false")
+    scheme.assign(engine)
+    unwanted = f"""NOT positive AND NOT CASE WHEN part = 'test' THEN {scheme.negatives_test}
+                                             ELSE {scheme.negatives_train_validation} END"""
+    engine.append(
+        "removed",
+        f"""
+        SELECT h, r, t, positive, score, source, part, coalesce(reason, 'negatives_off')
+        FROM assigned WHERE part IS NULL AND (positive OR curated) OR curated AND {unwanted}
+        """,
+    )
+    engine.make("unwanted", f"SELECT h, r, t, positive FROM assigned WHERE part IS NULL OR {unwanted}")
+    if engine.rows("SELECT count(*) FROM unwanted")[0][0]:
+        engine.make("assigned", "SELECT * FROM assigned ANTI JOIN unwanted USING (h, r, t, positive)")
+    engine.drop("unwanted")
+
+
+def _variants(scheme: Scheme) -> Iterator[tuple[str, str]]:
+    """The splits to write: the folder inside the target, and SQL for the part of a row of `assigned`."""
+    yield "", "part"
+    if isinstance(scheme, RandomSplit) and scheme.crossval is not None:
+        folds = number_of_folds(scheme.crossval)
+        for fold in range(folds):
+            mine = f"{hash_of_edge(f'{scheme.seed} fold')} % {folds} = {fold}"
+            yield f"fold_{fold}", f"CASE WHEN part = 'train' AND {mine} THEN 'validation' ELSE part END"
+
+
+def _write_variants(
+    engine: Engine, folder: Path, scheme: Scheme, outcome: Outcome, output_format: Format
+) -> list[Variant]:
+    """Clean up and write the tables of the split, and each fold on its own."""
+    files = split_files(
+        train_validation=scheme.negatives_train_validation,
+        test=scheme.negatives_test,
+        inference=scheme.inference,
+        output_format=output_format,
+    )
+    engine.make("left_out", "SELECT * FROM removed")
+    variants = []
+    for name, part in _variants(scheme):
+        engine.make("removed", "SELECT * FROM left_out")
+        engine.make(
+            "kept",
+            f"""SELECT edge.h, edge.r, edge.t, positive, score, source, {part} AS part
+                FROM assigned edge {NAMES if "head" in part else ""}""",
+        )
+        leaks = clean_up(engine, unseen_by_design=scheme.unseen_by_design)
+        rows = write_tables(engine, folder, name, files)
+        details = {} if name else scheme.details(engine)
+        variants.append(describe(engine, outcome, name=name, rows=rows, leaks=leaks, details=details))
+    return variants

@@ -1,146 +1,222 @@
 """What one edge says about others, and the removal of held-out edges that this gives away.
 
-An edge *implies* its super-relations (BINDACT → BINDING → GENE_GENE) and, where a relation is symmetric, its
-own reverse. A row of test or validation leaks if a row of another part implies it. The training set is
-never touched: membership puts an edge and its reverse into the same part, and what is left to do is done to
-the rows that were held out.
+An edge *implies* its super-relations (BINDACT → BINDING → GENE_GENE), its copy by an inverse relation and, where a
+relation is symmetric, its own reverse. A row of test or validation leaks if a row of another part implies it, or is its
+mere reverse. What a model may learn from - training, and the inference graph of an inductive split - is never touched:
+schemes put an edge and its reverse into one part wherever they can, and what is left to do is done to the rows that
+were held out. One rule serves every two parts:
 
-The steps below run once, in this order, and then nothing is left to remove:
+    a held-out row goes if a row of another part gives it away; of two rows, one of test and one of validation, that
+    give each other away, the row of validation goes
 
-1. `drop_unseen` compares with the positives of the training set only, which no step changes.
-2. `drop_super_relations` goes from the most special relations upwards. Whether a row stays depends on rows
-   of more special relations only, and those are final when its turn comes; a row that is gone implies
-   nothing.
-3. `drop_implied_negatives` looks at a false special edge that a false general edge gives away. After step 2
-   no general row of test or validation has a special row in another part, so only rows of the training set,
-   which no step changes, can still give something away.
+The steps of a pass, in this order:
 
-Tables: `train` and `held` (h, r, t, positive, score, source; `held` has `part` as well) are the rows that
-stay, `removed` has those that do not, with the reason, `implies` is made here by `write_rules`.
+1. `drop_unseen` compares with the positives of the context only, which no step changes.
+2. `drop_reversed` and `drop_implied`, from the most special relations upwards. Whether a row stays depends on rows of
+   more special relations only, and those are final when its turn comes; a row that is gone implies nothing.
+3. `drop_implied_negatives` looks at a false special edge that a false general edge gives away.
+
+`clean_up` repeats passes until the audit, which counts leaks by other means, finds none.
+
+Tables: `kept` (h, r, t, positive, score, source, part) are the rows that stay, `removed` has those that do not, with
+the reason; `implies` is made here by `write_rules`; `held_node` (id) are nodes that may be unseen.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+import numpy as np
 
+from openbiolink.audit import leak_counts
+from openbiolink.errors import OpenBioLinkError
+
+if TYPE_CHECKING:
+    from openbiolink.engines import Engine
     from openbiolink.schema import Schema
 
+CONTEXT = "kept.part IN ('train', 'inference')"
+HELD = "kept.part IN ('validation', 'test')"
+PASSES = 10  # each removes rows, or is the last
 
-def consequences(schema: Schema, name: str, *, directed: bool) -> list[tuple[str, bool]]:
-    """What an edge of the relation `name` implies: (relation, flipped), itself first.
+
+def write_rules(engine: Engine, schema: Schema, *, directed: bool) -> None:
+    """Make `implies` (special, general, flipped, mutual) of the relations in the graph, each with itself.
+
+    `mutual` tells that the general row implies the special one too.
+    """
+    numbers = {name: number for number, name in engine.rows("SELECT id, name FROM relation ORDER BY id")}
+    rules = {
+        (special, numbers[implied.relation], implied.flipped)
+        for name, special in numbers.items()
+        for implied in schema.consequences(name, directed=directed)
+        if implied.relation in numbers
+    }
+    ordered = sorted(rules)
+    engine.put(
+        "implies",
+        {
+            "special": np.array([special for special, _, _ in ordered], dtype=np.int32),
+            "general": np.array([general for _, general, _ in ordered], dtype=np.int32),
+            "flipped": np.array([flipped for _, _, flipped in ordered], dtype=np.bool_),
+            "mutual": np.array(
+                [(general, special, flipped) in rules for special, general, flipped in ordered], np.bool_
+            ),
+        },
+    )
+
+
+def clean_up(engine: Engine, *, unseen_by_design: bool) -> dict[str, int]:
+    """Remove held-out rows until none leaks.
 
     Args:
-        schema: knows symmetric relations and super-relations.
-        name: a relation; an unknown one implies only itself.
-        directed: False where every relation is symmetric.
+        engine: with the tables that the module describes.
+        unseen_by_design: whether the scheme holds nodes out, so that they are unseen.
 
-    >>> from openbiolink.schema import load_schema
-    >>> consequences(load_schema(), "DRUG_BINDING_GENE", directed=True)
-    [('DRUG_BINDING_GENE', False), ('GENE_DRUG', True)]
-    >>> consequences(load_schema(), "GENE_REACTION_GENE", directed=True)
-    [('GENE_REACTION_GENE', False), ('GENE_GENE', False), ('GENE_GENE', True)]
+    Returns:
+        What the audit counts in the end: the id of every check on leaks → 0, and `unseen_entity` as it is.
     """
-    either = not directed or schema.relation(name).symmetric
-    found = [(name, False), (name, True)] if either else [(name, False)]
-    for ancestor in schema.ancestors(name):
-        either = either or schema.relation(ancestor.relation).symmetric
-        orders = (False, True) if either else (ancestor.flipped,)
-        found += [(ancestor.relation, flipped) for flipped in orders]
-    return found
+    # The context is what it was, so nodes and relations that it lacks are known once and for all.
+    drop_unseen(engine)
+    for _ in range(PASSES):
+        drop_reversed(engine)
+        drop_implied(engine)
+        drop_implied_negatives(engine)
+        counts = _count_leaks(engine)
+        if not any(number for check, number in counts.items() if not (unseen_by_design and check == "unseen_entity")):
+            return counts
+    raise OpenBioLinkError(
+        f"the split still leaks after {PASSES} passes ({counts}); nothing was written, please report the graph"
+    )
 
 
-def write_rules(connection: DuckDBPyConnection, schema: Schema, *, directed: bool) -> None:
-    """Make `implies` (special, general, flipped) of the relations in the graph, each with itself."""
-    numbers = dict(connection.execute("SELECT name, id FROM relation").fetchall())
-    connection.execute("CREATE TABLE implies (special INTEGER, general INTEGER, flipped BOOLEAN)")
-    for name, number in numbers.items():
-        for general, flipped in consequences(schema, name, directed=directed):
-            if general in numbers:
-                row = [number, numbers[general], flipped]
-                connection.execute("INSERT INTO implies VALUES (?, ?, ?)", row)
+def _count_leaks(engine: Engine) -> dict[str, int]:
+    """What the audit finds among the rows that stay."""
+    engine.view(
+        "row",
+        "SELECT CASE WHEN part = 'validation' THEN 'valid' ELSE part END AS part, positive, h, r, t FROM kept",
+    )
+    try:
+        return leak_counts(engine)
+    finally:
+        engine.drop("row")
 
 
-def drop_unseen(connection: DuckDBPyConnection) -> None:
-    """Remove the held-out rows with a node or a relation that no positive of the training set has."""
-    connection.execute("""
-        CREATE TABLE seen_node AS
-        SELECT h AS id FROM train WHERE positive UNION SELECT t FROM train WHERE positive
-    """)
+def drop_unseen(engine: Engine) -> None:
+    """Remove the held-out rows with a relation or node that no positive of the context has, `held_node` aside."""
+    context = f"FROM kept WHERE positive AND {CONTEXT}"
+    engine.make("seen_node", f"SELECT h AS id {context} UNION SELECT t {context}")
+    engine.make("seen_relation", f"SELECT DISTINCT r AS id {context}")
+    engine.make("known_node", "SELECT id FROM seen_node UNION SELECT id FROM held_node")
     _remove(
-        connection,
-        """
-        SELECT held.h, held.r, held.t, held.positive, CASE
-            WHEN a.id IS NULL AND b.id IS NULL
-                THEN 'unseen_node:' || head.name || ',' || tail.name
+        engine,
+        f"""
+        SELECT kept.h, kept.r, kept.t, kept.positive, kept.part, CASE
+            WHEN a.id IS NULL AND b.id IS NULL THEN 'unseen_node:' || head.name || ',' || tail.name
             WHEN a.id IS NULL THEN 'unseen_node:' || head.name
             WHEN b.id IS NULL THEN 'unseen_node:' || tail.name
-            WHEN held.r NOT IN (SELECT r FROM train WHERE positive) THEN 'unseen_relation:' || relation.name
+            ELSE 'unseen_relation:' || relation.name
         END AS reason
-        FROM held JOIN node head ON head.id = h JOIN node tail ON tail.id = t JOIN relation ON relation.id = r
-        LEFT JOIN seen_node a ON a.id = h LEFT JOIN seen_node b ON b.id = t
+        FROM kept JOIN node head ON head.id = h JOIN node tail ON tail.id = t JOIN relation ON relation.id = r
+        LEFT JOIN known_node a ON a.id = h LEFT JOIN known_node b ON b.id = t LEFT JOIN seen_relation s ON s.id = r
+        WHERE {HELD} AND (a.id IS NULL OR b.id IS NULL OR s.id IS NULL)
         """,
     )
 
 
-def drop_super_relations(connection: DuckDBPyConnection) -> None:
-    """Remove held-out rows that a more special row of another part and the same sign implies."""
-    levels = connection.execute("""
-        SELECT DISTINCT depth FROM implies JOIN relation ON id = general WHERE special <> general
-        ORDER BY depth DESC
-    """).fetchall()
+def drop_reversed(engine: Engine) -> None:
+    """Remove held-out positives whose reverse, by the same relation, is in another part."""
+    _remove(
+        engine,
+        f"""
+        SELECT DISTINCT held.h, held.r, held.t, held.positive, held.part, 'reverse' AS reason
+        FROM (SELECT h, r, t, positive, part FROM kept WHERE positive AND {HELD}) held
+        JOIN (SELECT h, r, t, part FROM kept WHERE positive) other
+            ON other.h = held.t AND other.r = held.r AND other.t = held.h
+        WHERE other.part <> held.part AND NOT (held.part = 'test' AND other.part = 'validation')
+        """,
+    )
+
+
+def drop_implied(engine: Engine) -> None:
+    """Remove held-out rows that a row of another part and the same sign implies, the most special ones first."""
+    levels = engine.rows("""
+        SELECT DISTINCT depth FROM implies JOIN relation ON relation.id = general
+        WHERE special <> general OR flipped ORDER BY depth DESC
+    """)
     for (depth,) in levels:
-        _list_implied(connection, f"(SELECT id FROM relation WHERE depth = {depth})")
+        _list_implied(engine, f"general IN (SELECT id FROM relation WHERE depth = {depth})")
         _remove(
-            connection,
-            """
-            SELECT held.h, held.r, held.t, held.positive, 'super_relation:' || min(relation.name) AS reason
-            FROM held JOIN implied USING (h, r, t, positive) JOIN relation ON relation.id = implied.special
-            WHERE held.part <> implied.part
-            GROUP BY held.h, held.r, held.t, held.positive
+            engine,
+            f"""
+            SELECT kept.h, kept.r, kept.t, kept.positive, kept.part, min(CASE
+                WHEN implied.special = kept.r THEN 'reverse'
+                WHEN mutual THEN 'inverse:' || relation.name
+                ELSE 'super_relation:' || relation.name END) AS reason
+            FROM kept JOIN implied ON implied.h = kept.h AND implied.r = kept.r AND implied.t = kept.t
+                AND implied.positive = kept.positive
+            JOIN relation ON relation.id = implied.special
+            WHERE {HELD} AND kept.part <> implied.part
+                AND NOT (mutual AND kept.part = 'test' AND implied.part = 'validation')
+            GROUP BY kept.h, kept.r, kept.t, kept.positive, kept.part
             """,
         )
+    engine.drop("implied")
 
 
-def drop_implied_negatives(connection: DuckDBPyConnection) -> None:
-    """Remove the held-out negatives that are false because a more general negative of another part is."""
-    _list_implied(connection, "(SELECT id FROM relation)", only="part <> 'train' AND NOT positive")
+def drop_implied_negatives(engine: Engine) -> None:
+    """Remove the held-out negatives that are false because a more general negative of another part is.
+
+    After the step before no general row of test or validation has a special row in another part, so only rows of the
+    context, which no step changes, can still give something away.
+    """
+    _list_implied(engine, f"NOT mutual AND NOT positive AND {HELD}")
     _remove(
-        connection,
-        """
-        SELECT implied.special_h AS h, implied.special AS r, implied.special_t AS t, implied.positive,
+        engine,
+        f"""
+        SELECT implied.special_h AS h, implied.special AS r, implied.special_t AS t, implied.positive, implied.part,
             'implied_negative:' || min(relation.name) AS reason
-        FROM implied JOIN train USING (h, r, t, positive) JOIN relation ON relation.id = implied.r
-        GROUP BY implied.special_h, implied.special, implied.special_t, implied.positive
+        FROM implied JOIN kept ON kept.h = implied.h AND kept.r = implied.r AND kept.t = implied.t
+            AND kept.positive = implied.positive
+        JOIN relation ON relation.id = implied.r
+        WHERE {CONTEXT}
+        GROUP BY implied.special_h, implied.special, implied.special_t, implied.positive, implied.part
         """,
     )
+    engine.drop("implied")
 
 
-def _list_implied(connection: DuckDBPyConnection, general: str, *, only: str = "true") -> None:
-    """Make the table `implied` (h, r, t, positive, part and the special row's own relation and ends).
+def _list_implied(engine: Engine, condition: str) -> None:
+    """Make `implied` (h, r, t, positive, part, mutual and the special row's own relation and ends).
 
     It is a table and not part of the query that uses it, since the join on relations alone, which comes
     first there, hides from the planner how few rows the join on whole edges leaves.
     """
-    connection.execute(f"""
-        CREATE OR REPLACE TABLE implied AS
-        SELECT CASE WHEN flipped THEN edge.t ELSE edge.h END AS h, implies.general AS r,
-            CASE WHEN flipped THEN edge.h ELSE edge.t END AS t, positive, part, special,
-            edge.h AS special_h, edge.t AS special_t
-        FROM (SELECT h, r, t, positive, 'train' AS part FROM train
-              UNION ALL SELECT h, r, t, positive, part FROM held) edge
-        JOIN implies ON implies.special = edge.r AND implies.special <> implies.general
-        WHERE implies.general IN {general} AND {only}
-    """)
+    engine.make(
+        "implied",
+        f"""
+        SELECT CASE WHEN flipped THEN kept.t ELSE kept.h END AS h, implies.general AS r,
+            CASE WHEN flipped THEN kept.h ELSE kept.t END AS t, positive, part, mutual, special,
+            kept.h AS special_h, kept.t AS special_t
+        FROM kept JOIN implies ON implies.special = kept.r AND (implies.special <> implies.general OR flipped)
+        WHERE {condition}
+        """,
+    )
 
 
-def _remove(connection: DuckDBPyConnection, hits: str) -> None:
-    """Move the rows of `held` that a query (h, r, t, positive, reason) names, where it gives a reason."""
-    connection.execute(f"""
-        CREATE OR REPLACE TABLE hit AS SELECT * FROM ({hits}) WHERE reason IS NOT NULL;
-        INSERT INTO removed SELECT h, r, t, positive, score, source, part, reason
-            FROM held JOIN hit USING (h, r, t, positive);
-        CREATE OR REPLACE TABLE held AS FROM held ANTI JOIN hit USING (h, r, t, positive)
-    """)
+def _remove(engine: Engine, hits: str) -> None:
+    """Move the rows of `kept` that a query (h, r, t, positive, part, reason) names to `removed`, with the reason."""
+    engine.make("hit", hits)
+    if engine.rows("SELECT count(*) FROM hit")[0][0]:
+        same = "hit.h = kept.h AND hit.r = kept.r AND hit.t = kept.t AND hit.positive = kept.positive"
+        engine.append(
+            "removed",
+            f"""SELECT kept.h, kept.r, kept.t, kept.positive, score, source, kept.part, reason
+                FROM kept JOIN hit ON {same}""",
+        )
+        engine.make(
+            "kept",
+            """SELECT h, r, t, positive, score, source, part FROM kept
+               ANTI JOIN hit USING (h, r, t, positive)""",
+        )
+    engine.drop("hit")

@@ -1,39 +1,73 @@
-"""One negative per positive: true negatives first, then pairs drawn from nodes of the same types.
+"""Negatives: what is known to be false first, then pairs drawn from nodes of the same types.
 
-A *group* is all positives of one relation between nodes of two types. It gets as many negatives as it has
-positives. Where a relation is symmetric, a-b and b-a are one pair; the negatives of a group then come in both
-orders, or in one, in the same numbers as its positives do, since otherwise the order alone would tell them
-apart.
+A *group* is all positives of one relation between nodes of two types. It gets a number of negatives per positive.
+Where a relation is symmetric, a-b and b-a are one pair; the negatives of a group then come in both orders, or in
+one, in the same shares as its positives do, since otherwise the order alone would tell them apart.
 
-Nothing that is true is drawn: no positive, no pair that is true because a more special edge is (a positive
-DRUG_BINDING_GENE makes the GENE_DRUG pair true), no reverse of a symmetric positive, no loop.
+No pair is drawn of which anything is known under its relation, in either order: no positive of any part or slice,
+none that is true because a more special edge is (a positive DRUG_BINDING_GENE makes the GENE_DRUG pair true), and
+no reverse of these, also where the relation has a direction. No loop is drawn, and nothing twice.
+
+The source of a negative tells its kind:
+
+    SOURCE               asserted: a true negative, as it was given
+    CONTRASTIVE:SOURCE   a true negative whose pair has the relation that excludes this one
+    GENERATED            drawn evenly
+    GENERATED:degree     drawn so that each node is in as many negatives as positives, in proportion
+    GENERATED:hard       drawn as the ends of a short walk along positives
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from openbiolink.split.graph_files import hash_of_edge
+from openbiolink.errors import InputError
+from openbiolink.split.drawing import KINDS, NegativeKind, PairTable, Search, distinct, draw_pairs, merged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from duckdb import DuckDBPyConnection
     from numpy.random import BitGenerator
     from numpy.typing import NDArray
 
+    from openbiolink.engines import Engine
     from openbiolink.progress import Progress
 
     IntArray = NDArray[np.int64]
+    NodeArray = NDArray[np.int32]
+    Drawn = dict[str, NodeArray]
 
 GENERATED = "GENERATED"
-DENSE = 4  # with a table of all pairs more than this many times the pairs in use, half of the draws are free
-SMALL = 4096
-DRAWN_AT_ONCE = 1 << 22
+CONTRASTIVE = "CONTRASTIVE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NegativeOptions:
+    """How negatives are drawn, and how many there are.
+
+    Attributes:
+        kind: `uniform`: evenly from all pairs of the right types; `degree`: each node as often as in positives;
+            `hard`: nodes that are near to each other.
+        per_positive: negatives per positive, 1 or more.
+
+    Raises:
+        InputError: there is no such kind, or the number is not a whole one above 0.
+    """
+
+    kind: NegativeKind = "uniform"
+    per_positive: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn."""
+        if self.kind not in KINDS:
+            raise InputError(f"kind (--negatives) is {self.kind!r}, expected one of {', '.join(KINDS)}")
+        if not isinstance(self.per_positive, int) or isinstance(self.per_positive, bool) or self.per_positive < 1:
+            raise InputError(f"per_positive (--per-positive) is {self.per_positive!r}, expected 1, 2, 3 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +100,10 @@ class Orders:
         """How many pairs there are."""
         return self.both + self.forward + self.backward
 
+    def times(self, number: int) -> Orders:
+        """As many times as many."""
+        return Orders(number * self.both, number * self.forward, number * self.backward)
+
     def without(self, other: Orders) -> Orders:
         """What is missing to as many rows as here, once `other` is there; by order as far as that goes.
 
@@ -83,7 +121,7 @@ class Orders:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortfall:
-    """A group that got fewer negatives than it has positives, since no more free pairs exist."""
+    """A group that got fewer negatives than were wanted, since no more free pairs exist."""
 
     relation: str
     head: str
@@ -92,15 +130,71 @@ class Shortfall:
     found: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where each listed node stands among all of them, sorted by type and number.
+
+    Attributes:
+        nodes: the number of the node at each place.
+        of_node: the place of each node by its number; -1 for nodes that are not listed.
+        begin: the first place of each type, and after the last type the number of places.
+    """
+
+    nodes: NodeArray
+    of_node: IntArray
+    begin: list[int]
+
+    def keys(self, heads: NodeArray, tails: NodeArray, *, undirected: bool) -> IntArray:
+        """Pairs as `place of head * number of places + place of tail`, sorted, distinct; the smaller place first
+        where they are undirected. Pairs with a node that is not listed are left out.
+        """
+        first, second = self.of_node[heads], self.of_node[tails]
+        if undirected:
+            first, second = np.minimum(first, second), np.maximum(first, second)
+        return distinct((first * len(self.nodes) + second)[(first >= 0) & (second >= 0)])
+
+    def table(self, group: Group, *, undirected: bool) -> PairTable:
+        """All pairs of a group."""
+        heads, tails = (self.begin[kind + 1] - self.begin[kind] for kind in (group.head, group.tail))
+        alike = group.head == group.tail
+        return PairTable(heads=heads, tails=tails, alike=alike, unordered=alike and undirected)
+
+    def positions(self, keys: IntArray, group: Group, table: PairTable) -> IntArray:
+        """The pairs among sorted keys that are of a group, as sorted positions in its table."""
+        ends = [self.begin[group.head] * len(self.nodes), self.begin[group.head + 1] * len(self.nodes)]
+        low, high = np.searchsorted(keys, ends)
+        first, second = np.divmod(keys[low:high], len(self.nodes))
+        first -= self.begin[group.head]
+        second -= self.begin[group.tail]
+        return table.positions(first, second)[(second >= 0) & (second < table.tails)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Pairs of one relation as sorted keys, see `Places.keys`.
+
+    Attributes:
+        taken: those that may not be drawn.
+        positives: those that drawing may go by.
+        undirected: whether a-b is b-a.
+    """
+
+    taken: IntArray
+    positives: IntArray
+    undirected: bool
+
+
 def make_negatives(
-    connection: DuckDBPyConnection, *, seed: int, draw: bool, progress: Progress
+    engine: Engine, options: NegativeOptions, *, seed: int, draw: bool, progress: Progress
 ) -> tuple[Shortfall, ...]:
     """Make the table `negative` (h, r, t, score, source, curated); what is left over goes to `removed`.
 
-    Reads `fact` (positives without self loops), `true_negative`, `node`, `relation` and `implies`.
+    Reads `fact` (positives without self loops), `known` (h, r, t: positives of any slice), `true_negative`, `kind`,
+    `node`, `relation` and `implies`.
 
     Args:
-        connection: the database.
+        engine: has the tables.
+        options: how negatives are drawn, and how many there are.
         seed: of the order of surplus true negatives and of the drawn pairs.
         draw: whether to draw pairs where the true negatives do not suffice.
         progress: is told of every group.
@@ -108,29 +202,38 @@ def make_negatives(
     Returns:
         The groups for which fewer pairs exist than were wanted; empty where nothing is drawn.
     """
-    wanted = _count_orders(connection, "fact")
-    _judge_true_negatives(connection, seed)
-    _choose_true_negatives(connection, wanted)
+    positive = _count_orders(engine, "fact")
+    wanted = {group: orders.times(options.per_positive) for group, orders in positive.items()}
+    _judge_true_negatives(engine, seed)
+    _choose_true_negatives(engine, wanted)
+    there = _count_orders(engine, "negative")
+    missing = {group: orders.without(there.get(group, Orders())) for group, orders in wanted.items()}
     if not draw:
         return ()
-    there = _count_orders(connection, "negative")
-    shortfalls = []
-    for done, (group, orders) in enumerate(wanted.items()):
-        progress("negatives", done, len(wanted))
-        missing = orders.without(there.get(group, Orders()))
-        short = missing.rows - _draw(connection, group, missing, seed)
-        if short:
-            relation, head, tail = _names(connection, group)
-            found = orders.rows - short
-            shortfalls.append(Shortfall(relation=relation, head=head, tail=tail, wanted=orders.rows, found=found))
-    progress("negatives", len(wanted), len(wanted))
-    return tuple(shortfalls)
+    found = _draw(engine, missing, options.kind, seed=seed, progress=progress)
+    relations, kinds = _names(engine)
+    return tuple(
+        Shortfall(
+            relation=relations[group.relation],
+            head=kinds[group.head],
+            tail=kinds[group.tail],
+            wanted=orders.rows,
+            found=orders.rows - missing[group].rows + found[group],
+        )
+        for group, orders in wanted.items()
+        if found[group] < missing[group].rows
+    )
+
+
+def _names(engine: Engine) -> tuple[dict[int, str], dict[int, str]]:
+    """The names of relations and of node types by their numbers."""
+    return dict(engine.rows("SELECT id, name FROM relation")), dict(engine.rows("SELECT id, name FROM kind"))
 
 
 def _pairs(edges: str) -> str:
     """A query of the group (r, a, b) and pair (x, y) of every row (h, r, t) of a query, with that row."""
     return f"""
-        SELECT h, r, t, u.listed AND v.listed AS listed,
+        SELECT h, r, t, relation.undirected,
             relation.undirected AND (u.kind > v.kind OR (u.kind = v.kind AND h > t)) AS swapped,
             CASE WHEN swapped THEN v.kind ELSE u.kind END AS a, CASE WHEN swapped THEN t ELSE h END AS x,
             CASE WHEN swapped THEN u.kind ELSE v.kind END AS b, CASE WHEN swapped THEN h ELSE t END AS y
@@ -138,191 +241,189 @@ def _pairs(edges: str) -> str:
     """
 
 
-def _count_orders(connection: DuckDBPyConnection, table: str) -> dict[Group, Orders]:
-    rows = connection.execute(f"""
-        SELECT r, a, b,
-            count_if(forward AND backward), count_if(forward AND NOT backward), count_if(NOT forward)
-        FROM (SELECT r, a, b, bool_or(NOT swapped) AS forward, bool_or(swapped) AS backward
-              FROM ({_pairs(f"SELECT h, r, t FROM {table}")}) GROUP BY r, a, b, x, y)
+def _count_orders(engine: Engine, table: str) -> dict[Group, Orders]:
+    """How many pairs of each group stand in which orders; the pairs of directed relations all stand forward."""
+    pairs = _pairs(f"SELECT h, r, t FROM {table}")
+    rows = engine.rows(f"""
+        SELECT r, a, b, 0 AS twice, count(*) AS forward, 0 AS backward FROM ({pairs}) WHERE NOT undirected
+        GROUP BY r, a, b
+        UNION ALL
+        SELECT r, a, b, count_if(low <> high), count_if(low = high AND low = 0), count_if(low = high AND low = 1)
+        FROM (SELECT r, a, b, min(CASE WHEN swapped THEN 1 ELSE 0 END) AS low,
+                  max(CASE WHEN swapped THEN 1 ELSE 0 END) AS high
+              FROM ({pairs}) WHERE undirected GROUP BY r, a, b, x, y)
         GROUP BY r, a, b ORDER BY r, a, b
-    """).fetchall()
+    """)
     return {Group(*row[:3]): Orders(*row[3:]) for row in rows}
 
 
-def _judge_true_negatives(connection: DuckDBPyConnection, seed: int) -> None:
-    """Make `judged`: each true negative with its hash and, where it cannot be used, the reason.
+def _judge_true_negatives(engine: Engine, seed: int) -> None:
+    """Make `judged`: each true negative with its hash, whether it is contrastive, and why it cannot be used, if so.
 
     The hash that chooses among too many has nothing to do with the one that decides the part.
     """
-    connection.execute(f"""
-        CREATE TABLE conflict AS
-        SELECT tn.h, tn.r, tn.t, CASE WHEN bool_or(special = general) THEN 'conflict'
-                                      ELSE 'conflict:' || min(child.name) END AS clash
-        FROM true_negative tn JOIN implies ON general = tn.r JOIN relation child ON child.id = special
-        JOIN fact ON fact.r = special AND fact.h = CASE WHEN flipped THEN tn.t ELSE tn.h END
-            AND fact.t = CASE WHEN flipped THEN tn.h ELSE tn.t END
-        GROUP BY tn.h, tn.r, tn.t;
-
-        CREATE TABLE judged AS
-        SELECT tn.*, {hash_of_edge(f"{seed} surplus")} AS hash, CASE
-            WHEN h = t THEN 'self_loop'
-            WHEN clash IS NOT NULL THEN clash
-            WHEN head.kind IS NULL AND tail.kind IS NULL THEN 'untyped_node:' || head.name || ',' || tail.name
-            WHEN head.kind IS NULL THEN 'untyped_node:' || head.name
-            WHEN tail.kind IS NULL THEN 'untyped_node:' || tail.name
-        END AS reason
-        FROM true_negative tn LEFT JOIN conflict USING (h, r, t) JOIN relation ON relation.id = tn.r
-        JOIN node head ON head.id = tn.h JOIN node tail ON tail.id = tn.t
-    """)
-
-
-def _choose_true_negatives(connection: DuckDBPyConnection, wanted: Mapping[Group, Orders]) -> None:
-    """Make `negative` of the true negatives that are used; those that are not go to `removed`."""
-    connection.execute("CREATE TABLE wanted (r INTEGER, a INTEGER, b INTEGER, number BIGINT)")
-    for group, orders in wanted.items():
-        row = [group.relation, group.head, group.tail, orders.rows]
-        connection.execute("INSERT INTO wanted VALUES (?, ?, ?, ?)", row)
-    usable = _pairs("SELECT h, r, t FROM judged WHERE reason IS NULL")
-    connection.execute(f"""
-        CREATE TABLE chosen AS
-        SELECT h, r, t FROM ({usable}) JOIN judged USING (h, r, t) JOIN wanted USING (r, a, b)
-        QUALIFY row_number() OVER (PARTITION BY r, a, b ORDER BY hash, h, t) <= number;
-
-        CREATE TABLE negative AS
-        SELECT h, r, t, score, source, true AS curated FROM judged SEMI JOIN chosen USING (h, r, t);
-
-        INSERT INTO removed
-        SELECT h, r, t, false, score, source, NULL, coalesce(reason, 'surplus_negative')
-        FROM judged ANTI JOIN chosen USING (h, r, t)
-    """)
-
-
-def _names(connection: DuckDBPyConnection, group: Group) -> tuple[str, str, str]:
-    [(relation, head, tail)] = connection.execute(
-        """SELECT (SELECT name FROM relation WHERE id = ?), (SELECT name FROM kind WHERE id = ?),
-                  (SELECT name FROM kind WHERE id = ?)""",
-        [group.relation, group.head, group.tail],
-    ).fetchall()
-    return relation, head, tail
-
-
-def _draw(connection: DuckDBPyConnection, group: Group, missing: Orders, seed: int) -> int:
-    """Add drawn pairs of a group to `negative`; returns their rows, fewer than missing if pairs run out."""
-    if not missing.rows:
-        return 0
-    heads, tails = _pool(connection, group.head), _pool(connection, group.tail)
-    pairs = draw_pairs(
-        _stream(connection, group, seed),
-        shape=(len(heads), len(tails)),
-        wanted=missing.pairs,
-        excluded=_excluded(connection, group, heads, tails),
-        alike=group.head == group.tail,
-        unordered=_is_undirected(connection, group),
+    engine.make(
+        "evidence",
+        """
+        SELECT tn.h, tn.r, tn.t, bool_or(asked <> tn.r) AS contrastive, CASE
+            WHEN bool_or(asked = tn.r AND special = tn.r) THEN 'conflict'
+            WHEN bool_or(asked = tn.r) THEN 'conflict:' || min(CASE WHEN asked = tn.r THEN child.name END)
+        END AS clash
+        FROM true_negative tn
+        JOIN (SELECT id, id AS asked FROM relation
+              UNION ALL SELECT id, excludes FROM relation WHERE excludes IS NOT NULL) question ON question.id = tn.r
+        JOIN implies ON general = asked JOIN relation child ON child.id = special
+        JOIN known ON known.r = special AND known.h = CASE WHEN flipped THEN tn.t ELSE tn.h END
+            AND known.t = CASE WHEN flipped THEN tn.h ELSE tn.t END
+        GROUP BY tn.h, tn.r, tn.t
+        """,
     )
-    first, second = heads[pairs // len(tails)], tails[pairs % len(tails)]
-    both, forward = missing.both, missing.both + missing.forward
-    drawn = {
-        "h": np.concatenate([first[:forward], second[:both], second[forward:]]),
-        "t": np.concatenate([second[:forward], first[:both], first[forward:]]),
-    }
-    connection.register("drawn", drawn)
-    connection.execute(f"INSERT INTO negative SELECT h, {group.relation}, t, '', '{GENERATED}', false FROM drawn")
-    connection.unregister("drawn")
-    return len(drawn["h"])
+    engine.make(
+        "judged",
+        f"""
+        SELECT tn.h, tn.r, tn.t, score, source, coalesce(contrastive, false) AS contrastive,
+            hash60(concat_ws(chr(9), '{seed} surplus', least(head.name, tail.name), family,
+                             greatest(head.name, tail.name))) AS hash,
+            CASE WHEN tn.h = tn.t THEN 'self_loop'
+                 WHEN clash IS NOT NULL THEN clash
+                 WHEN head.kind IS NULL AND tail.kind IS NULL THEN 'untyped_node:' || head.name || ',' || tail.name
+                 WHEN head.kind IS NULL THEN 'untyped_node:' || head.name
+                 WHEN tail.kind IS NULL THEN 'untyped_node:' || tail.name END AS reason
+        FROM true_negative tn LEFT JOIN evidence ON evidence.h = tn.h AND evidence.r = tn.r AND evidence.t = tn.t
+        JOIN relation ON relation.id = tn.r JOIN node head ON head.id = tn.h JOIN node tail ON tail.id = tn.t
+        """,
+    )
+    engine.drop("evidence")
 
 
-def _is_undirected(connection: DuckDBPyConnection, group: Group) -> bool:
-    row = connection.execute("SELECT undirected FROM relation WHERE id = ?", [group.relation]).fetchall()
-    return bool(row[0][0])
+def _choose_true_negatives(engine: Engine, wanted: Mapping[Group, Orders]) -> None:
+    """Make `negative` of the true negatives that are used; those that are not go to `removed`."""
+    engine.put(
+        "wanted",
+        {
+            "r": np.array([group.relation for group in wanted], dtype=np.int32),
+            "a": np.array([group.head for group in wanted], dtype=np.int32),
+            "b": np.array([group.tail for group in wanted], dtype=np.int32),
+            "number": np.array([orders.rows for orders in wanted.values()], dtype=np.int64),
+        },
+    )
+    engine.make(
+        "chosen",
+        f"""
+        SELECT h, r, t FROM (
+            SELECT h, r, t, number, row_number() OVER (PARTITION BY r, a, b ORDER BY hash, h, t) AS place
+            FROM ({_pairs("SELECT h, r, t FROM judged WHERE reason IS NULL")})
+            JOIN judged USING (h, r, t) JOIN wanted USING (r, a, b)
+        ) WHERE place <= number
+        """,
+    )
+    engine.make(
+        "negative",
+        f"""
+        SELECT h, r, t, score, CASE WHEN contrastive THEN '{CONTRASTIVE}:' || source ELSE source END AS source,
+            true AS curated
+        FROM judged SEMI JOIN chosen USING (h, r, t)
+        """,
+    )
+    engine.append(
+        "removed",
+        """
+        SELECT h, r, t, false, score, source, CAST(NULL AS STRING), coalesce(reason, 'surplus_negative')
+        FROM judged ANTI JOIN chosen USING (h, r, t)
+        """,
+    )
+    engine.drop("wanted", "chosen", "judged")
 
 
-def _pool(connection: DuckDBPyConnection, kind: int) -> IntArray:
-    """The numbers of the listed nodes of a type, ascending."""
-    columns = connection.execute(
-        "SELECT id::BIGINT AS id FROM node WHERE listed AND kind = ? ORDER BY id", [kind]
-    ).fetchnumpy()
-    return np.asarray(columns["id"], dtype=np.int64)
-
-
-def _stream(connection: DuckDBPyConnection, group: Group, seed: int) -> BitGenerator:
-    """Random bits of a group alone: seeded by names, so that other groups do not matter."""
-    key = "\t".join([str(seed), "negatives", *_names(connection, group)])
-    return np.random.PCG64(int(hashlib.md5(key.encode(), usedforsecurity=False).hexdigest(), 16))
-
-
-def _excluded(connection: DuckDBPyConnection, group: Group, heads: IntArray, tails: IntArray) -> IntArray:
-    """Positions of the pairs of a group that are positive, implied by a positive or used already; sorted."""
-    known = _pairs(f"""
-        SELECT CASE WHEN flipped THEN t ELSE h END AS h, general AS r,
-            CASE WHEN flipped THEN h ELSE t END AS t
-        FROM fact JOIN implies ON special = r WHERE general = {group.relation}
-        UNION ALL SELECT h, r, t FROM negative WHERE r = {group.relation}
-    """)
-    found = connection.execute(f"""
-        SELECT DISTINCT x::BIGINT AS x, y::BIGINT AS y FROM ({known})
-        WHERE a = {group.head} AND b = {group.tail} AND listed
-    """).fetchnumpy()
-    return np.sort(np.searchsorted(heads, found["x"]) * len(tails) + np.searchsorted(tails, found["y"]))
-
-
-def draw_pairs(
-    bits: BitGenerator,
-    *,
-    shape: tuple[int, int],
-    wanted: int,
-    excluded: IntArray,
-    alike: bool,
-    unordered: bool,
-) -> IntArray:
-    """Distinct pairs, drawn evenly from all that are allowed.
-
-    A pair is written as its position `first * shape[1] + second` in the table of all pairs. Where few pairs
-    are free they are listed and shuffled, else they are drawn until there are enough; both ways end.
-
-    Args:
-        bits: raw random bits; the outcome depends on nothing that differs between versions of NumPy.
-        shape: numbers of first and of second nodes.
-        wanted: number of pairs.
-        excluded: sorted distinct positions that may not be drawn, all within what the other rules allow.
-        alike: first and second nodes are the same; then no node is paired with itself.
-        unordered: a-b is b-a; then, of nodes that are alike, the smaller is first.
-
-    Returns:
-        Positions, shape (min(wanted, number of free pairs),), in random order.
-    """
-    size = shape[0] * shape[1]
-    if size <= max(SMALL, DENSE * (wanted + len(excluded))):
-        free = np.ones(shape, dtype=np.bool_)
-        free.reshape(-1)[excluded] = False
-        if alike:
-            np.fill_diagonal(free, val=False)
-        if alike and unordered:
-            free = np.triu(free)
-        positions: IntArray = np.flatnonzero(free)
-        return positions[np.argsort(bits.random_raw(len(positions)), kind="stable")[:wanted]]
-    found, taken = np.empty(0, dtype=np.int64), excluded
-    while (missing := wanted - len(found)) > 0:
-        raw = bits.random_raw(min(2 * missing + 64, DRAWN_AT_ONCE))
-        drawn = (raw % np.uint64(size)).astype(np.int64)
-        allowed = _allowed(drawn, shape, alike=alike, unordered=unordered)
-        fresh = _distinct(allowed, taken)[:missing]
-        found, taken = np.concatenate([found, fresh]), np.sort(np.concatenate([taken, fresh]))
+def _draw(
+    engine: Engine, missing: Mapping[Group, Orders], kind: NegativeKind, *, seed: int, progress: Progress
+) -> dict[Group, int]:
+    """Add drawn pairs to `negative`; returns how many rows of each group, fewer than missing if pairs run out."""
+    places = _read_places(engine)
+    undirected = dict(engine.rows("SELECT id, undirected FROM relation"))
+    names = _names(engine)
+    found = dict.fromkeys(missing, 0)
+    drawn = []
+    open_groups = [group for group, orders in missing.items() if orders.rows]
+    for relation, groups in groupby(enumerate(open_groups), key=lambda item: item[1].relation):
+        evidence = _read_evidence(engine, places, relation, undirected=undirected[relation], kind=kind)
+        for done, group in groups:
+            progress("negatives", done, len(open_groups))
+            rows = _draw_group(_stream(group, names, seed), places, evidence, group, missing=missing[group], kind=kind)
+            found[group] = len(rows["h"])
+            drawn.append(rows)
+    progress("negatives", len(open_groups), len(open_groups))
+    _append_drawn(engine, drawn)
     return found
 
 
-def _allowed(drawn: IntArray, shape: tuple[int, int], *, alike: bool, unordered: bool) -> IntArray:
-    if not alike:
-        return drawn
-    first, second = np.divmod(drawn, shape[1])
-    if unordered:
-        first, second = np.minimum(first, second), np.maximum(first, second)
-    pairs: IntArray = (first * shape[1] + second)[first != second]
-    return pairs
+def _read_places(engine: Engine) -> Places:
+    [(nodes, kinds)] = engine.rows("SELECT (SELECT count(*) FROM node), (SELECT count(*) FROM kind)")
+    listed = engine.arrays("SELECT id, kind FROM node WHERE listed AND kind IS NOT NULL")
+    order = np.lexsort((listed["id"], listed["kind"]))
+    of_node = np.full(nodes, -1, dtype=np.int64)
+    of_node[listed["id"][order]] = np.arange(len(order))
+    begin = np.searchsorted(listed["kind"][order], np.arange(kinds + 1))
+    return Places(nodes=listed["id"][order].astype(np.int32), of_node=of_node, begin=begin.tolist())
 
 
-def _distinct(drawn: IntArray, taken: IntArray) -> IntArray:
-    """The drawn numbers that are not taken (sorted), each where it comes first."""
-    distinct: IntArray = drawn[np.sort(np.unique(drawn, return_index=True)[1])]
-    known = np.append(taken, -1)[np.searchsorted(taken, distinct)] == distinct
-    fresh: IntArray = distinct[~known]
-    return fresh
+def _read_evidence(engine: Engine, places: Places, relation: int, *, undirected: bool, kind: NegativeKind) -> Evidence:
+    """What is known of the pairs of a relation; positives are read only where drawing needs them."""
+
+    def read(query: str) -> tuple[NodeArray, NodeArray]:
+        columns = engine.arrays(query)
+        return np.asarray(columns["h"], dtype=np.int32), np.asarray(columns["t"], dtype=np.int32)
+
+    special = ", ".join(str(row[0]) for row in engine.rows(f"SELECT special FROM implies WHERE general = {relation}"))
+    heads, tails = read(f"SELECT h, t FROM known WHERE r IN ({special})")
+    taken = places.keys(heads, tails, undirected=undirected)
+    if not undirected:
+        taken = merged(taken, places.keys(tails, heads, undirected=False))
+    used = read(f"SELECT h, t FROM negative WHERE r = {relation}")
+    taken = merged(taken, places.keys(*used, undirected=undirected))
+    positives = np.empty(0, dtype=np.int64)
+    if kind != "uniform":
+        positives = places.keys(*read(f"SELECT h, t FROM fact WHERE r = {relation}"), undirected=undirected)
+    return Evidence(taken=taken, positives=positives, undirected=undirected)
+
+
+def _stream(group: Group, names: tuple[Mapping[int, str], Mapping[int, str]], seed: int) -> BitGenerator:
+    """Random bits of a group alone: seeded by names, so that other groups do not matter."""
+    relations, kinds = names
+    key = "\t".join([str(seed), "negatives", relations[group.relation], kinds[group.head], kinds[group.tail]])
+    return np.random.PCG64(int(hashlib.md5(key.encode(), usedforsecurity=False).hexdigest(), 16))
+
+
+def _draw_group(
+    bits: BitGenerator, places: Places, evidence: Evidence, group: Group, *, missing: Orders, kind: NegativeKind
+) -> Drawn:
+    """Rows (h, r, t, kind) of drawn pairs of a group, in the orders that are missing."""
+    table = places.table(group, undirected=evidence.undirected)
+    search = Search(
+        table=table,
+        wanted=missing.pairs,
+        taken=places.positions(evidence.taken, group, table),
+        positives=places.positions(evidence.positives, group, table),
+    )
+    pairs, kinds = draw_pairs(bits, search, kind)
+    heads, tails = table.ends(pairs)
+    first, second = places.nodes[heads + places.begin[group.head]], places.nodes[tails + places.begin[group.tail]]
+    both, forward = missing.both, missing.both + missing.forward
+    return {
+        "h": np.concatenate([first[:forward], second[:both], second[forward:]]),
+        "r": np.full(len(first) + len(first[:both]), group.relation, dtype=np.int32),
+        "t": np.concatenate([second[:forward], first[:both], first[forward:]]),
+        "kind": np.concatenate([kinds[:forward], kinds[:both], kinds[forward:]]),
+    }
+
+
+def _append_drawn(engine: Engine, drawn: list[Drawn]) -> None:
+    """Add drawn rows to `negative`, with a source that tells how they were drawn."""
+    if not drawn:
+        return
+    engine.put("drawn", {name: np.concatenate([rows.pop(name) for rows in drawn]) for name in ("h", "r", "t", "kind")})
+    sources = " ".join(f"WHEN {number} THEN '{GENERATED}:{name}'" for number, name in enumerate(KINDS) if number)
+    engine.append(
+        "negative", f"SELECT h, r, t, '', CASE kind {sources} ELSE '{GENERATED}' END, false AS curated FROM drawn"
+    )
+    engine.drop("drawn")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import shutil
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -10,34 +12,34 @@ from typing import TYPE_CHECKING, Any
 from openbiolink.croissant import CROISSANT_FILE, LICENCE_FILE, MANIFEST_FILE, croissant
 from openbiolink.files import sha256_of, write_json, write_text
 from openbiolink.graph.licence import unknown_terms_text
-from openbiolink.tables import write_tsv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from duckdb import DuckDBPyConnection
-
+    from openbiolink.engines import Engine, Format
     from openbiolink.files import Note
     from openbiolink.split.graph_files import InputCounts
     from openbiolink.split.negatives import Shortfall
 
 FORMAT = "openbiolink-split/1"
 PARTS = ("train", "validation", "test")
+INFERENCE = "inference"
 NAMED = 20
+EXTRA_FILES = ("vanished_edges.csv", "changes.tsv")
+FOLD = re.compile(r"fold_[0-9]+")
 
-PART_ROWS = """(SELECT h, r, t, positive, score, source, 'train' AS part FROM train
-                UNION ALL SELECT h, r, t, positive, score, source, part FROM held)"""
 NAMES = """JOIN node head ON head.id = h JOIN relation ON relation.id = r JOIN node tail ON tail.id = t"""
 REMOVED_ROWS = f"""
-    SELECT head.name, relation.name, tail.name, score, positive::INTEGER, source, reason
+    SELECT head.name AS head, relation.name AS relation, tail.name AS tail, score, CAST(positive AS INTEGER) AS value,
+        source, reason
     FROM removed {NAMES} ORDER BY h, r, t, score, positive, source, reason
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What the manifest tells and the database does not hold.
+    """What the manifest tells and the tables do not hold.
 
     Attributes:
         scheme: the name of the scheme.
@@ -46,8 +48,8 @@ class Outcome:
         licence: the terms of the graph, as its manifest has them; None where they are unknown.
         inputs: the files that were read.
         counts: what they held.
-        rows: file of the split → rows.
         shortfalls: groups of negatives that are too few.
+        read_notes: what was noted while the input was read.
     """
 
     scheme: str
@@ -56,35 +58,59 @@ class Outcome:
     licence: Mapping[str, Any] | None
     inputs: Mapping[str, Path]
     counts: InputCounts
-    rows: Mapping[str, int]
     shortfalls: Sequence[Shortfall]
+    read_notes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One written split: the main one, or a fold.
+
+    Attributes:
+        name: the folder inside the target; empty for the main split.
+        rows: file, with the folder before it → rows.
+        counts: rows of the input, of the parts and of what was removed, by reason.
+        relations: the same per relation.
+        leaks: check of the audit → rows that it found in the end.
+        details: what the scheme tells of the main split; empty for a fold.
+    """
+
+    name: str
+    rows: Mapping[str, int]
+    counts: Mapping[str, Any]
+    relations: Mapping[str, Any]
+    leaks: Mapping[str, int]
+    details: Mapping[str, Any]
 
 
 def _rows(part: str, *, positive: bool) -> str:
     return f"""
-        SELECT head.name, relation.name, tail.name, score, {positive:d}, source
-        FROM {PART_ROWS} {NAMES} WHERE part = '{part}' AND positive = {positive} ORDER BY h, r, t
+        SELECT head.name AS head, relation.name AS relation, tail.name AS tail, score, {positive:d} AS value, source
+        FROM kept {NAMES} WHERE part = '{part}' AND positive = {positive} ORDER BY h, r, t
     """
 
 
 def _nodes(condition: str) -> str:
-    rows = f"FROM {PART_ROWS} WHERE {condition}"
+    rows = f"FROM kept WHERE {condition}"
     return f"""
-        SELECT node.name, kind.name FROM node LEFT JOIN kind ON kind.id = node.kind
-        WHERE node.id IN (SELECT h {rows} UNION SELECT t {rows}) ORDER BY node.id
+        SELECT node.name AS id, kind.name AS type
+        FROM node JOIN (SELECT h AS id {rows} UNION SELECT t {rows}) used ON used.id = node.id
+        LEFT JOIN kind ON kind.id = node.kind ORDER BY node.id
     """
 
 
 def _unseen(part: str) -> str:
-    rows = f"FROM removed WHERE part = '{part}' AND starts_with(reason, 'unseen_node:')"
+    rows = f"FROM removed WHERE part = '{part}' AND substr(reason, 1, 12) = 'unseen_node:'"
     return f"""
-        SELECT name FROM node ANTI JOIN seen_node USING (id)
-        WHERE id IN (SELECT h {rows} UNION SELECT t {rows}) ORDER BY id
+        SELECT name AS id FROM (SELECT node.id, name FROM node JOIN (SELECT h AS id {rows} UNION SELECT t {rows}) lost
+                          ON lost.id = node.id) unseen ANTI JOIN known_node USING (id) ORDER BY unseen.id
     """
 
 
-def split_files(*, train_validation: bool = True, test: bool = True) -> dict[str, str]:
-    """The query of every file of a split, by name; the flags leave out files of negatives."""
+def split_files(
+    *, train_validation: bool = True, test: bool = True, inference: bool = False, output_format: Format = "tsv"
+) -> dict[str, str]:
+    """The query of every table of a split, by file name; the flags leave out or add files."""
     files = {
         "train_sample.csv": _rows("train", positive=True),
         "val_sample.csv": _rows("validation", positive=True),
@@ -95,22 +121,56 @@ def split_files(*, train_validation: bool = True, test: bool = True) -> dict[str
         "removed_val_nodes.csv": _unseen("validation"),
         "removed_edges.tsv": REMOVED_ROWS,
     }
+    if inference:
+        files["inference_sample.csv"] = _rows("inference", positive=True)
     if train_validation:
         files["negative_train_sample.csv"] = _rows("train", positive=False)
         files["negative_val_sample.csv"] = _rows("validation", positive=False)
+        if inference:
+            files["negative_inference_sample.csv"] = _rows("inference", positive=False)
     if test:
         files["negative_test_sample.csv"] = _rows("test", positive=False)
+    if output_format == "parquet":
+        files = {f"{name.rpartition('.')[0]}.parquet": query for name, query in files.items()}
     return files
 
 
 def is_split_file(name: str) -> bool:
-    """Whether a file of this name is one that a split consists of."""
-    return name in {MANIFEST_FILE, LICENCE_FILE, CROISSANT_FILE} or name in split_files()
+    """Whether a file or folder of this name is one that a split consists of."""
+    stem = name.rpartition(".")[0]
+    tables = {table.rpartition(".")[0] for table in (*split_files(inference=True), *EXTRA_FILES)}
+    return name in {MANIFEST_FILE, LICENCE_FILE, CROISSANT_FILE} or FOLD.fullmatch(name) is not None or stem in tables
 
 
-def write_parts(connection: DuckDBPyConnection, folder: Path, files: Mapping[str, str]) -> dict[str, int]:
-    """Write the files: tab-separated, no header, LF, sorted by bytes; returns the rows of each."""
-    return {name: write_tsv(connection, query, folder / name) for name, query in sorted(files.items())}
+def write_tables(engine: Engine, folder: Path, name: str, files: Mapping[str, str]) -> dict[str, int]:
+    """Write the tables of one split: tab-separated, no header, LF, sorted by bytes; or Parquet with the same rows.
+
+    Returns:
+        File, with the folder `name` before it → rows.
+    """
+    (folder / name).mkdir(exist_ok=True)
+    prefix = f"{name}/" if name else ""
+    return {prefix + file: engine.write(query, folder / name / file) for file, query in sorted(files.items())}
+
+
+def describe(
+    engine: Engine,
+    outcome: Outcome,
+    *,
+    name: str,
+    rows: Mapping[str, int],
+    leaks: Mapping[str, int],
+    details: Mapping[str, Any],
+) -> Variant:
+    """What the tables of one split hold."""
+    return Variant(
+        name=name,
+        rows=rows,
+        counts=_counts(engine, outcome.counts),
+        relations=_relations(engine, outcome.shortfalls),
+        leaks=dict(leaks),
+        details=details,
+    )
 
 
 def write_terms(folder: Path, edges: Path) -> None:
@@ -122,26 +182,25 @@ def write_terms(folder: Path, edges: Path) -> None:
         write_text(folder / LICENCE_FILE, unknown_terms_text())
 
 
-def write_manifest(
-    connection: DuckDBPyConnection, folder: Path, outcome: Outcome, *, read_notes: Sequence[str], note: Note
-) -> dict[str, Any]:
+def write_manifest(folder: Path, outcome: Outcome, variants: Sequence[Variant], *, note: Note) -> dict[str, Any]:
     """Write `croissant.json` and `manifest.json` beside the files of a split; returns what the manifest holds.
 
     `relations` has, for every relation of the edges file, its distinct positives in the input, in each part
     and among the removed; its share of all positives of each part (0 to 1); and how many negatives it lacks.
+    `leaks` is what the audit counted in the end, `details` what the scheme tells. `folds` has counts and leaks of every
+    fold.
 
     Args:
-        connection: the database with the tables of the split.
         folder: holds all other files already, `LICENSE.txt` among them.
         outcome: what else to tell.
-        read_notes: what was noted while the input was read.
+        variants: the main split first.
         note: called with what there is to note of the split itself.
     """
-    relations = _relations(connection, outcome.shortfalls)
-    counts = _counts(connection, outcome.counts)
-    notes = _notes(counts, relations, outcome.shortfalls)
+    main, *folds = variants
+    notes = _notes(main.counts, main.relations, outcome.shortfalls)
     for line in notes:
         note(line)
+    rows = {file: number for variant in variants for file, number in variant.rows.items()}
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "version": version("openbiolink"),
@@ -151,13 +210,17 @@ def write_manifest(
         "licence": outcome.licence,
         "inputs": {name: {"file": path.name, **_fingerprint(path)} for name, path in outcome.inputs.items()},
         "outputs": {
-            **{name: {**_fingerprint(folder / name), "rows": n} for name, n in outcome.rows.items()},
+            **{name: {**_fingerprint(folder / name), "rows": n} for name, n in rows.items()},
             LICENCE_FILE: _fingerprint(folder / LICENCE_FILE),
         },
-        "counts": counts,
-        "relations": relations,
-        "notes": [*read_notes, *notes],
+        "counts": main.counts,
+        "leaks": main.leaks,
+        "relations": main.relations,
+        "details": dict(main.details),
+        "notes": [*outcome.read_notes, *notes],
     }
+    if folds:
+        manifest["folds"] = [{"folder": fold.name, "counts": fold.counts, "leaks": fold.leaks} for fold in folds]
     write_json(folder / CROISSANT_FILE, croissant(manifest))
     manifest["outputs"][CROISSANT_FILE] = _fingerprint(folder / CROISSANT_FILE)
     write_json(folder / MANIFEST_FILE, manifest)
@@ -165,44 +228,54 @@ def write_manifest(
 
 
 def _fingerprint(path: Path) -> dict[str, Any]:
+    """SHA-256 and size of a file, or of the parts of a folder, one after another by name."""
+    if path.is_dir():
+        parts = sorted(part for part in path.rglob("*.parquet") if part.is_file())
+        digest = hashlib.sha256("".join(sha256_of(part) for part in parts).encode()).hexdigest()
+        return {"sha256": digest, "bytes": sum(part.stat().st_size for part in parts)}
     return {"sha256": sha256_of(path), "bytes": path.stat().st_size}
 
 
-def _counts(connection: DuckDBPyConnection, counts: InputCounts) -> dict[str, Any]:
+def _counts(engine: Engine, counts: InputCounts) -> dict[str, Any]:
     parts = {part: {"positive": 0, "negative": 0} for part in PARTS}
-    for part, positive, number in connection.execute(
-        f"SELECT part, positive, count(*) FROM {PART_ROWS} GROUP BY part, positive"
-    ).fetchall():
-        parts[part]["positive" if positive else "negative"] = number
+    for part, positive, number in engine.rows(
+        "SELECT part, positive, count(*) FROM kept GROUP BY part, positive ORDER BY part, positive"
+    ):
+        parts.setdefault(part, {"positive": 0, "negative": 0})["positive" if positive else "negative"] = number
     removed: dict[str, dict[str, int]] = {"positive": {}, "negative": {}}
-    for positive, reason, number in connection.execute("""
-        SELECT positive, split_part(reason, ':', 1) AS reason_kind, count(*) FROM removed
+    for positive, reason, number in engine.rows("""
+        SELECT positive, reason_kind, count(*)
+        FROM (SELECT positive, split_part(reason, ':', 1) AS reason_kind FROM removed) kinds
         GROUP BY positive, reason_kind ORDER BY reason_kind
-    """).fetchall():
+    """):
         removed["positive" if positive else "negative"][reason] = number
     return {"input": asdict(counts), "parts": parts, "removed": removed}
 
 
-def _relations(connection: DuckDBPyConnection, shortfalls: Sequence[Shortfall]) -> dict[str, Any]:
-    rows = connection.execute(f"""
-        WITH place AS (SELECT r, 'input' AS part FROM positive
-                       UNION ALL SELECT r, part FROM {PART_ROWS} WHERE positive
-                       UNION ALL SELECT r, 'removed' FROM removed WHERE positive)
-        SELECT name, {", ".join(f"count_if(part = '{part}')" for part in ("input", *PARTS, "removed"))}
-        FROM place JOIN relation ON relation.id = r GROUP BY name ORDER BY name
-    """).fetchall()
-    sums = [sum(column) for column in list(zip(*rows, strict=True))[2:5]]
+def _relations(engine: Engine, shortfalls: Sequence[Shortfall]) -> dict[str, Any]:
+    parts = (*PARTS, INFERENCE) if engine.rows(f"SELECT 1 FROM kept WHERE part = '{INFERENCE}' LIMIT 1") else PARTS
+    places = ("input", *parts, "removed")
+    numbers = ", ".join(f"coalesce(sum(CASE WHEN part = '{part}' THEN n END), 0)" for part in places)
+    rows = engine.rows(f"""
+        SELECT name, {numbers}
+        FROM (SELECT r, 'input' AS part, count(*) AS n FROM positive GROUP BY r
+              UNION ALL SELECT r, part, count(*) FROM kept WHERE positive GROUP BY r, part
+              UNION ALL SELECT r, 'removed', count(*) FROM removed WHERE positive GROUP BY r) place
+        JOIN relation ON relation.id = r GROUP BY name ORDER BY name
+    """)
+    rows = [(name, *map(int, counts)) for name, *counts in rows]
+    sums = [sum(column) for column in list(zip(*rows, strict=True))[2:-1]]
     missing = {name: 0 for name, *_ in rows}
     for short in shortfalls:
         missing[short.relation] += short.wanted - short.found
     return {
         name: {
             "input": entered,
-            **dict(zip(PARTS, numbers, strict=True)),
+            **dict(zip(parts, numbers, strict=True)),
             "removed": removed,
             "share": {
                 part: round(number / total, 6) if total else 0.0
-                for part, number, total in zip(PARTS, numbers, sums, strict=True)
+                for part, number, total in zip(parts, numbers, sums, strict=True)
             },
             "shortfall": missing[name],
         }

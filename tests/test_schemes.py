@@ -1,0 +1,656 @@
+"""The schemes that go by relations, pairs, dates and sources: each keeps its promise, none leaks or loses a row."""
+
+import datetime as dt
+import hashlib
+import json
+import random
+import signal
+import sys
+from collections import Counter, defaultdict
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from openbiolink.cli import main
+from openbiolink.engines import open_engine
+from openbiolink.errors import InputError
+from openbiolink.split import DateSplit, GraphFiles, PairSplit, SourceSplit, StratifiedSplit, split_graph
+from openbiolink.split.provenance import days_of, shared_content
+from openbiolink.split.schemes import assign_negatives
+from oracles.leakage import find_leaks, read_rows, read_split
+
+NODES = {
+    "GENE": ["NCBIGENE:1", "NCBIGENE:10", "NCBIGENE:2", "NA", "a b"],
+    "DRUG": ["PUBCHEM.COMPOUND:7", "007", "7"],
+    "ANATOMY": ["UBERON:1", 'CL:"9', "ä"],
+}
+KINDS = {node: kind for kind, nodes in NODES.items() for node in nodes}
+RELATIONS = {
+    "GENE_GENE": ("GENE", "GENE"),
+    "GENE_BINDACT_GENE": ("GENE", "GENE"),
+    "GENE_DRUG": ("GENE", "DRUG"),
+    "DRUG_BINDACT_GENE": ("DRUG", "GENE"),
+    "GENE_EXPRESSED_ANATOMY": ("GENE", "ANATOMY"),
+    "GENE_OVEREXPRESSED_ANATOMY": ("GENE", "ANATOMY"),
+    "GENE_UNDEREXPRESSED_ANATOMY": ("GENE", "ANATOMY"),
+    "of its own": ("DRUG", "ANATOMY"),
+}
+FAMILY = {"GENE_UNDEREXPRESSED_ANATOMY": "GENE_OVEREXPRESSED_ANATOMY"}
+EXCLUDES = {
+    "GENE_OVEREXPRESSED_ANATOMY": "GENE_UNDEREXPRESSED_ANATOMY",
+    "GENE_UNDEREXPRESSED_ANATOMY": "GENE_OVEREXPRESSED_ANATOMY",
+}
+DATES = ["2018", "2019-12-31", "2020", "2020-02", "2020-02-29", "2020-03-01", "2020-06", "2021-01", "2022"]
+NEVER_PLACED = {"self_loop", "conflict", "surplus_negative", "untyped_node", "negatives_off"}
+SOME = settings(
+    max_examples=int(__import__("os").environ.get("N","12")), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+FEW = settings(SOME, max_examples=4)
+
+
+def made_up_rows(draw, number):
+    """Rows of nodes that fit, of which many stand in both orders or under several relations."""
+    rows = []
+    for _ in range(number):
+        relation = draw.choice(sorted(RELATIONS))
+        head, tail = (draw.choice(NODES[kind]) for kind in RELATIONS[relation])
+        rows.append((head, relation, tail, draw.choice(["", "900"]), draw.choice(["", "A", "B", "C", "B;A", "C;B"])))
+    return rows
+
+
+@st.composite
+def graphs(draw):
+    """Edges, true negatives, and dates of some of them and of other things."""
+    shuffler = random.Random(draw(st.integers(0, 2**32)))
+    edges = made_up_rows(shuffler, draw(st.integers(15, 90)))
+    edges += [("NA", "r", "7", "", source) for source in "ABC"]  # one row at last, so that every source is there
+    negatives = made_up_rows(shuffler, draw(st.integers(0, 30)))
+    dated = [row for row in edges + negatives if shuffler.random() < 0.8] + made_up_rows(shuffler, 2)
+    return edges, negatives, [(*row[:3], shuffler.choice(DATES)) for row in dated]
+
+
+GRAPHS = graphs()
+
+
+@st.composite
+def schemes(draw):
+    """A scheme with options, as a function of the file of dates."""
+    test, validation = draw(st.sampled_from([(0.3, 0.2), (0.15, 0.05), (0.0, 0.4), (0.4, 0.0)]))
+    given = {"seed": draw(st.integers(-1, 5)), "directed": draw(st.sampled_from([True, False]))}
+    cuts = draw(st.sampled_from([("2020-02", None), ("2020-03-01", "2019"), ("2021", "2021"), ("2020", "2020-02-28")]))
+    shares = {"test_fraction": test, "validation_fraction": validation}
+    return draw(
+        st.sampled_from(
+            [
+                lambda _: StratifiedSplit(**given, **shares, minimum=draw(st.integers(0, 3))),
+                lambda _: PairSplit(**given, **shares),
+                lambda dates: DateSplit(**given, dates=dates, tn_dates=dates, cut=cuts[0], validation_cut=cuts[1]),
+                lambda _: SourceSplit(**given, test_sources=("A",), validation_sources=("B",)),
+                lambda _: SourceSplit(**given, test_sources=("A", "C"), mixed="train"),
+            ]
+        )
+    )
+
+
+def write(folder, name, rows):
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8", newline="\n")
+    return path
+
+
+def split(folder, scheme, edges, negatives=(), *, nodes=KINDS, notes=None):
+    files = GraphFiles(
+        edges=write(folder, "edges.csv", edges),
+        nodes=write(folder, "nodes.csv", nodes.items()),
+        tn_edges=write(folder, "TN_edges.csv", negatives),
+    )
+    note = (lambda line: None) if notes is None else notes.append
+    return split_graph(files, folder / "out", scheme, overwrite=True, note=note)
+
+
+def placed_rows(folder):
+    """{(sign, triple): part} of the rows that are in a part."""
+    return {(sign, row[:3]): part for (part, sign), rows in read_split(folder).items() for row in rows}
+
+
+def edge_rows(folder):
+    """{(sign, triple): source} of all rows that a scheme was to place, as far as they are listed."""
+    rows = {(sign, row[:3]): row[5] for (_, sign), content in read_split(folder).items() for row in content}
+    for row in read_rows(folder / "removed_edges.tsv"):
+        if row[6].partition(":")[0] not in NEVER_PLACED:
+            rows[int(row[4]), row[:3]] = row[5]
+    return rows
+
+
+def hash_of(*words):
+    return int(hashlib.md5("\t".join(map(str, words)).encode()).hexdigest()[:15], 16)
+
+
+def pair_of(triple):
+    return tuple(sorted((triple[0], triple[2])))
+
+
+def family_of(triple):
+    return FAMILY.get(triple[1], triple[1])
+
+
+def by_shares(share, test, validation):
+    return "test" if share < test else "validation" if share < test + validation else "train"
+
+
+# What every scheme promises
+
+
+@SOME
+@given(GRAPHS, schemes())
+def test_nothing_is_lost_and_nothing_leaks(graph, choose):
+    edges, negatives, dates = graph
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        scheme = choose(write(folder, "dates.tsv", dates))
+        found = split(folder, scheme, edges, negatives)
+        assert find_leaks(found.folder, directed=scheme.directed) == []
+        left = Counter((sign, row[:3]) for (_, sign), rows in read_split(found.folder).items() for row in rows)
+        left.update((int(row[4]), row[:3]) for row in read_rows(found.folder / "removed_edges.tsv"))
+        assert set(left.values()) == {1}
+        entered = {(sign, row[:3]) for sign, rows in ((1, edges), (0, negatives)) for row in rows}
+        assert entered - left.keys() == set()
+        assert {key for key in left.keys() - entered if key[0]} == set()
+        assert str(folder) not in (found.folder / "manifest.json").read_text(encoding="utf-8")
+
+
+@FEW
+@given(GRAPHS, schemes(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_no_byte(graph, choose, shuffler):
+    def contents(place, edges, negatives, dates):
+        scheme = choose(write(place, "dates.tsv", dates))
+        found = split(place, scheme, edges, negatives)
+        return {path.name: path.read_bytes() for path in found.folder.iterdir()}
+
+    with TemporaryDirectory() as name:
+        first = contents(Path(name, "a"), *graph)
+        mixed = [shuffler.sample(rows, len(rows)) for rows in graph]
+        second = contents(Path(name, "b"), *mixed)
+    manifests = [json.loads(files.pop("manifest.json")) for files in (first, second)]
+    assert first == second
+    for manifest in manifests:
+        del manifest["inputs"]
+    assert manifests[0] == manifests[1]
+
+
+@FEW
+@given(GRAPHS, schemes(), st.lists(st.tuples(*[st.sampled_from(NODES["GENE"])] * 2), max_size=10))
+def test_an_unrelated_relation_moves_no_edge(graph, choose, pairs):
+    more = [(head, "unrelated", tail, "", "A") for head, tail in pairs]
+    with TemporaryDirectory() as name:
+        scheme = choose(write(Path(name), "dates.tsv", graph[2]))
+        before, after = (
+            placed_rows(split(Path(name, place), scheme, graph[0] + extra, graph[1]).folder)
+            for place, extra in (("a", []), ("b", more))
+        )
+    both = before.keys() & after.keys()
+    assert {key: before[key] for key in both} == {key: after[key] for key in both}
+
+
+# Negatives that follow positives
+
+
+@pytest.mark.parametrize("seed", [1, 42])
+def test_negatives_follow_their_contrary_or_the_shares_of_the_positives(tmp_path, seed):
+    """The rule worked out again, a row at a time."""
+    shuffler = random.Random(seed)
+    names = [f"n{number}" for number in range(60)]
+    relations = ["down", "other", "up"]
+    excludes = {"down": "up", "up": "down"}
+    undirected = {"down", "up"}
+    drawn = [tuple(map(shuffler.choice, (names, relations[:2], names))) for _ in range(900)]
+    keys = sorted(set(drawn))
+    positives = {key: shuffler.choice(["test", "test", "validation", "train", "train", None]) for key in keys[::2]}
+    negatives = list(keys[1::2])
+    negatives += [(t, "up", h) if shuffler.random() < 0.5 else (h, "up", t) for h, r, t in positives if r == "down"]
+    negatives = sorted(set(negatives))
+    rows = [(True, key) for key in positives] + [(False, key) for key in negatives]
+    columns = {
+        "h": np.array([names.index(key[0]) for _, key in rows], np.int32),
+        "r": np.array([relations.index(key[1]) for _, key in rows], np.int32),
+        "t": np.array([names.index(key[2]) for _, key in rows], np.int32),
+        "positive": np.array([sign for sign, _ in rows]),
+    }
+    with open_engine() as engine:
+        engine.put("node", {"id": np.arange(len(names), dtype=np.int32), "name": names})
+        engine.put(
+            "relation",
+            {
+                "id": np.arange(3, dtype=np.int32),
+                "name": relations,
+                "family": ["down", "other", "down"],
+                "undirected": np.array([name in undirected for name in relations]),
+                "excludes": np.array([2, -1, 0], np.int32),
+            },
+        )
+        filler = {"score": [""] * len(rows), "source": [""] * len(rows), "curated": np.ones(len(rows), np.bool_)}
+        engine.put("edge", columns | filler)
+        parts = [positives[key] or "" if sign else "" for sign, key in rows]
+        engine.put("given", columns | {"part": parts})
+        engine.view(
+            "placed",
+            """SELECT h, r, t, positive, CASE WHEN part <> '' THEN part END AS part,
+                      CASE WHEN part = '' THEN 'left out' END AS reason FROM given WHERE positive""",
+        )
+        assign_negatives(engine, seed)
+        found = engine.rows("SELECT h, r, t, positive, part, reason FROM assigned")
+    got = {(sign, (names[h], relations[r], names[t])): (part, why) for h, r, t, sign, part, why in found}
+    assert len(found) == len(got) == len(rows)
+    counts = {name: Counter(part for key, part in positives.items() if key[1] == name and part) for name in relations}
+
+    def expected(triple):
+        head, relation, tail = triple
+        for contrary in ((head, excludes.get(relation), tail), (tail, excludes.get(relation), head)):
+            if contrary in positives:
+                return positives[contrary], None if positives[contrary] else "left out"
+        family = "other" if relation == "other" else "down"
+        low, high = sorted((head, tail))
+        share = Fraction(hash_of(f"{seed} negative", low, family, high), 2**60)
+        total = sum(counts[relation].values())
+        if not total:
+            return "train", None
+        return by_shares(share, *(Fraction(counts[relation][part], total) for part in ("test", "validation"))), None
+
+    assert {key[1]: part for key, part in got.items() if not key[0]} == {key: expected(key) for key in negatives}
+    assert {key[1]: part[0] for key, part in got.items() if key[0]} == positives
+    assert {part for key, (part, _) in got.items() if not key[0]} == {"test", "validation", "train", None}
+
+
+# Relations in the same shares
+
+
+def quota(units, test, validation, minimum):
+    """How many units are tested and validated, counted with decimal fractions."""
+    sizes = []
+    for fraction in (test, validation):
+        wanted = max(minimum, int(Fraction(str(fraction)) * units + Fraction(1, 2))) if fraction else 0
+        sizes.append(min(wanted, units - 1 - sum(sizes)))
+    return sizes
+
+
+def expected_strata(folder, scheme):
+    """{(sign, triple): part} of all rows, by sorting the units of every relation by their hashes."""
+    units = defaultdict(list)
+    for sign, triple in edge_rows(folder):
+        units[pair_of(triple), family_of(triple)].append((sign, triple))
+    strata = defaultdict(list)
+    for (pair, family), rows in units.items():
+        best = max(sign for sign, _ in rows)
+        first = min(triple[1] for sign, triple in rows if sign == best)
+        strata[best, first].append((hash_of(scheme.seed, pair[0], family, pair[1]), rows))
+    expected = {}
+    for content in strata.values():
+        content.sort()
+        test, validation = quota(len(content), scheme.test_fraction, scheme.validation_fraction, scheme.minimum)
+        for place, (_, rows) in enumerate(content):
+            part = "test" if place < test else "validation" if place < test + validation else "train"
+            expected |= dict.fromkeys(rows, part)
+    return expected
+
+
+@SOME
+@given(GRAPHS, st.sampled_from([(0.3, 0.2), (0.15, 0.05), (0.0, 0.4), (0.5, 0.0)]), st.integers(0, 3))
+def test_every_relation_is_held_out_in_the_same_share(graph, shares, minimum):
+    scheme = StratifiedSplit(test_fraction=shares[0], validation_fraction=shares[1], minimum=minimum, seed=minimum)
+    with TemporaryDirectory() as name:
+        folder = split(Path(name), scheme, *graph[:2]).folder
+        placed, expected = placed_rows(folder), expected_strata(folder, scheme)
+    assert placed == {key: expected[key] for key in placed}
+
+
+def test_quotas_by_hand():
+    scheme = StratifiedSplit(test_fraction=0.15, validation_fraction=0.05)
+    assert [scheme.quota(units) for units in (1, 2, 3, 9, 10, 30)] == [(0, 0), (1, 1), (1, 2), (1, 2), (2, 3), (5, 7)]
+    assert replace(scheme, minimum=0).quota(9) == (1, 1)
+    assert replace(scheme, minimum=4).quota(7) == (4, 6)
+    assert replace(scheme, test_fraction=0.0, minimum=4).quota(7) == (0, 4)
+
+
+def test_a_small_relation_is_tested_where_chance_would_leave_it_out(tmp_path):
+    nodes = dict.fromkeys((f"NCBIGENE:{number}" for number in range(40)), "GENE")
+    names = list(nodes)
+    edges = [(a, "big", b, "", "") for place, a in enumerate(names) for b in names[:place]]
+    edges += [(a, "small", b, "", "") for a, b in pairwise(names[:7])]
+    found = split(tmp_path, StratifiedSplit(test_fraction=0.05, validation_fraction=0.05), edges, nodes=nodes)
+    relations = found.manifest["relations"]
+    assert [relations["small"][part] for part in ("test", "validation", "train")] == [1, 1, 4]
+    assert [relations["big"][part] for part in ("test", "validation", "train")] == [39, 39, 702]
+
+
+# Pairs
+
+
+@SOME
+@given(GRAPHS, st.sampled_from([(0.3, 0.2), (0.05, 0.4), (0.0, 0.4)]), st.integers(-1, 3))
+def test_no_pair_is_in_two_parts(graph, shares, seed):
+    scheme = PairSplit(test_fraction=shares[0], validation_fraction=shares[1], seed=seed)
+    with TemporaryDirectory() as name:
+        placed = placed_rows(split(Path(name), scheme, *graph[:2]).folder)
+    parts = defaultdict(set)
+    for (_, triple), part in placed.items():
+        parts[pair_of(triple)].add(part)
+        assert part == by_shares(hash_of(seed, *pair_of(triple)) / 2**60, *shares)
+    assert all(len(found) == 1 for found in parts.values())
+
+
+# Dates
+
+
+def first_and_last(text):
+    """The days that a date can mean, by trying all days there are near it."""
+    days = [dt.date(int(text[:4]), 1, 1) + dt.timedelta(days=number) for number in range(366)]
+    fitting = [day for day in days if day.isoformat().startswith(text)]
+    return min(fitting), max(fitting)
+
+
+def expected_date_part(texts, cut, validation_cut):
+    if not texts:
+        return "train"
+    begins, ends = min(first_and_last(text)[0] for text in texts), max(first_and_last(text)[1] for text in texts)
+    known = first_and_last(cut)[1]
+    learned = first_and_last(validation_cut or cut)[1]
+    spans = {"train": (dt.date.min, learned), "validation": (learned, known), "test": (known, dt.date.max)}
+    inside = [part for part, (low, high) in spans.items() if low < begins and ends <= high]
+    return inside[0] if inside else None
+
+
+@SOME
+@given(GRAPHS, st.sampled_from([("2020-02", None), ("2020-03-01", "2019"), ("2021", "2021"), ("2022", "2020-02-29")]))
+def test_training_ends_at_the_cut(graph, cuts):
+    edges, negatives, dates = graph
+    notes = []
+    with TemporaryDirectory() as name:
+        path = write(Path(name), "dates.tsv", dates)
+        scheme = DateSplit(dates=path, tn_dates=path, cut=cuts[0], validation_cut=cuts[1])
+        found = split(Path(name), scheme, edges, negatives, notes=notes)
+        placed = placed_rows(found.folder)
+        removed = read_rows(found.folder / "removed_edges.tsv")
+    stated = defaultdict(set)
+    for row in dates:
+        stated[row[:3]].add(row[3])
+    curated = {row[:3] for row in negatives}
+    for (sign, triple), part in placed.items():
+        if sign or (triple in curated and triple in stated):
+            assert part == expected_date_part(stated[triple], *cuts)
+    learned = first_and_last(cuts[1] or cuts[0])[1]
+    in_training = [triple for (sign, triple), part in placed.items() if sign and part == "train"]
+    assert all(first_and_last(text)[1] <= learned for triple in in_training for text in stated[triple])
+    straddling = {
+        (int(row[4]), row[:3]): row[6].partition(":")[2] for row in removed if row[6].startswith("date_straddles_cut:")
+    }
+    for (sign, triple), reason in straddling.items():
+        if sign or triple in stated:
+            assert expected_date_part(stated[triple], *cuts) is None
+            assert reason == "/".join(sorted({min(stated[triple]), max(stated[triple])}))
+    facts = {row[:3] for row in edges if row[0] != row[2]}
+    known = {row[:3] for row in edges}
+    details = found.manifest["details"]
+    assert details["last_training_day"] == learned.isoformat()
+    assert details["undated_edges"] == len([triple for triple in facts if triple not in stated])
+    unused = sum(row[:3] not in known for row in dates) + sum(row[:3] not in curated for row in dates)
+    assert details["dates_without_edge"] == unused
+    assert any(line.startswith(f"{unused} rows of the dates are of no edge") for line in notes) == (unused > 0)
+    assert set(found.manifest["inputs"]) == {"edges", "tn_edges", "nodes", "dates", "tn_dates"}
+    assert found.manifest["options"]["dates"] == "dates.tsv"
+
+
+def dated_graph(folder):
+    """Ten genes in a ring, of which every edge has the date of its place."""
+    nodes = dict.fromkeys((f"NCBIGENE:{number}" for number in range(10)), "GENE")
+    names = list(nodes)
+    edges = [(names[place], "r", names[(place + step) % 10], "", "") for step in (1, 3) for place in range(10)]
+    texts = ["2019", "2020", "2020-05", "2020-06-30", "2020-07", "2021", "2020-07-01", "2020-01-01", "", ""]
+    rows = [(*edge[:3], text) for edge, text in zip(edges, texts, strict=False) if text]
+    return nodes, edges, write(folder, "edge_dates.tsv", rows)
+
+
+def test_dates_by_hand(tmp_path):
+    nodes, edges, path = dated_graph(tmp_path)
+    notes = []
+    scheme = DateSplit(dates=path, cut="2020-06-30", validation_cut="2020-05")
+    found = split(tmp_path, scheme, edges, nodes=nodes, notes=notes)
+    placed = placed_rows(found.folder)
+    parts = [placed.get((1, edge[:3])) for edge in edges]
+    assert parts == ["train", None, "train", "validation", "test", "test", "test", "train", *["train"] * 12]
+    [removed] = read_rows(found.folder / "removed_edges.tsv")
+    assert removed[6] == "date_straddles_cut:2020"
+    assert "12 edges have no date and stay in training" in notes
+    assert "12 edges have no date and stay in training" in found.manifest["notes"]
+    assert found.manifest["details"] == {
+        "last_training_day": "2020-05-31",
+        "last_validation_day": "2020-06-30",
+        "undated_edges": 12,
+        "dates_without_edge": 0,
+        "split_directions": 0,
+    }
+
+
+def test_directions_of_an_edge_with_two_dates_are_told(tmp_path):
+    nodes, edges, path = dated_graph(tmp_path)
+    pair = [("NCBIGENE:1", "GENE_GENE", "NCBIGENE:5"), ("NCBIGENE:5", "GENE_GENE", "NCBIGENE:1")]
+    with path.open("a", encoding="utf-8", newline="\n") as stream:
+        stream.writelines("\t".join((*ends, year)) + "\n" for ends, year in zip(pair, ("2001", "2024"), strict=True))
+    notes = []
+    edges += [(*ends, "", "") for ends in pair]
+    found = split(tmp_path, DateSplit(dates=path, cut="2020"), edges, nodes=nodes, notes=notes)
+    assert placed_rows(found.folder)[1, pair[0]] == "train"
+    assert [row[6] for row in read_rows(found.folder / "removed_edges.tsv") if row[:3] == pair[1]] == ["reverse"]
+    assert found.manifest["details"]["split_directions"] == 1
+    assert any(line.startswith("1 held-out edges of symmetric relations are in no part") for line in notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("2020", ("2020-01-01", "2020-12-31")),
+        ("2019-02", ("2019-02-01", "2019-02-28")),
+        ("2020-02", ("2020-02-01", "2020-02-29")),
+        ("2020-12", ("2020-12-01", "2020-12-31")),
+        ("2020-12-31", ("2020-12-31", "2020-12-31")),
+        *((text, None) for text in ("", "20", "0000", "2020-13", "2020-00", "2021-02-29", "2020-1-1", "2020-01-00")),
+        *((text, None) for text in ("٢٠٢٠", "2020-01-01T00", "2020-01-01\n", " 2020", "2020/01", "2020-01-01-01")),
+    ],
+)
+def test_what_a_date_can_mean(text, days):
+    assert days_of(text) == days
+
+
+def test_a_date_that_is_none_is_refused_with_its_line(tmp_path):
+    nodes, edges, path = dated_graph(tmp_path)
+    (tmp_path / "manifest.json").write_text('{"options": {"separator": "\\t"}}', encoding="utf-8")
+    for wrong in ("2020-02-30", "", "yesterday"):
+        write(tmp_path, path.name, [(*edges[0][:3], "2020"), (*edges[1][:3], wrong)])
+        with pytest.raises(InputError, match=rf"edge_dates.tsv, line 2: '{wrong}' is no date; dates are YYYY"):
+            split(tmp_path, DateSplit(dates=path, cut="2020"), edges, nodes=nodes)
+    write(tmp_path, path.name, [edges[0][:3]])
+    with pytest.raises(InputError, match="line 1"):
+        split(tmp_path, DateSplit(dates=path, cut="2020"), edges, nodes=nodes)
+    assert not (tmp_path / "out").exists()
+
+
+# Sources
+
+
+@SOME
+@given(
+    GRAPHS,
+    st.sampled_from([(("A",), ()), (("A", "C"), ("B",)), (("B",), ("A",))]),
+    st.sampled_from(["remove", "train"]),
+)
+def test_no_source_is_in_two_parts(graph, held, mixed):
+    edges, negatives, _ = graph
+    scheme = SourceSplit(test_sources=held[0], validation_sources=held[1], mixed=mixed)
+    with TemporaryDirectory() as name:
+        found = split(Path(name), scheme, edges, negatives)
+        rows = {
+            (part, sign, row[:3]): row[5] for (part, sign), rows in read_split(found.folder).items() for row in rows
+        }
+        removed = read_rows(found.folder / "removed_edges.tsv")
+    part_of = dict.fromkeys(held[0], "test") | dict.fromkeys(held[1], "validation")
+
+    def parts_of(cell):
+        names = cell.removeprefix("CONTRASTIVE:").split(";")
+        return {part_of.get(source, "train") for source in names}
+
+    for (part, sign, _), cell in rows.items():
+        if sign or (cell.partition(":")[0] != "GENERATED" and cell not in {"", "CONTRASTIVE:"}):
+            parts = parts_of(cell)
+            assert parts == {part} or (mixed == "train" and len(parts) > 1 and part == "train")
+    for row in removed:
+        if row[6].startswith("mixed_sources:"):
+            assert mixed == "remove"
+            assert len(parts_of(row[5])) > 1
+            assert row[6] == f"mixed_sources:{row[5]}"
+    sources = defaultdict(set)
+    for row in edges:
+        if row[0] != row[2]:
+            sources[row[:3]] |= set(row[4].split(";")) - {""}
+    assert found.manifest["details"]["mixed_edges"] == sum(len(parts_of(";".join(s))) > 1 for s in sources.values())
+    assert found.manifest["details"]["sources"]["test"] == {
+        name: sum(name in names for names in sources.values()) for name in sorted(held[0])
+    }
+
+
+def test_a_source_that_no_edge_has_is_refused(tmp_path):
+    edges = [(node, "r", "7", "", f"S{place};T") for place, node in enumerate(NODES["GENE"])]
+    with pytest.raises(
+        InputError, match=r"--test-source 's1' is the source of no edge; there are S0, S1, S2, S3, S4, T$"
+    ):
+        split(tmp_path, SourceSplit(test_sources=("S1", "s1")), edges)
+    with pytest.raises(InputError, match=r"--val-source 'Z' is the source of no edge"):
+        split(tmp_path, SourceSplit(test_sources=("S1",), validation_sources=("Z",)), edges)
+    with pytest.raises(InputError, match="no edge names any"):
+        split(tmp_path, SourceSplit(test_sources=("S1",)), [row[:3] for row in edges])
+    many = [(node, "r", "7", "", f"S{place};T{place};U{place}") for place, node in enumerate(NODES["GENE"])]
+    with pytest.raises(InputError, match=r"S0, S1, S2, S3, S4, T0, T1, T2, T3, T4 and 5 more$"):
+        split(tmp_path, SourceSplit(test_sources=("V",)), many)
+
+
+def test_content_that_reaches_training_by_another_source_is_told(tmp_path):
+    assert shared_content(["GenCC"], ["ClinGen"]) == [
+        "held-out source GenCC is derived from ClinGen, which is in training"
+    ]
+    assert shared_content(["ClinGen"], ["GenCC"]) == [
+        "GenCC, which is in training, is derived from held-out source ClinGen"
+    ]
+    assert shared_content(["STITCH"], ["STRING", "SIDER"]) == [
+        "held-out source STITCH and STRING, which is in training, are both derived from KEGG, PubMed"
+    ]
+    notes = []
+    edges = [(node, "r", "7", "", "CTD" if node == "NA" else "Reactome") for node in NODES["GENE"]]
+    edges += [(node, "r", "007", "", "Reactome") for node in NODES["GENE"]]
+    found = split(tmp_path, SourceSplit(test_sources=("CTD",)), edges, notes=notes)
+    assert "held-out source CTD is derived from Reactome, which is in training" in notes
+    assert found.manifest["details"]["shared_content"] == shared_content(["CTD"], ["Reactome"])
+    assert placed_rows(found.folder)[1, ("NA", "r", "7")] == "test"
+
+
+# Options, and the command line made of them
+
+
+@pytest.mark.parametrize(
+    ("scheme", "wrong", "message"),
+    [
+        (StratifiedSplit, {"test_fraction": 1.0}, r"test_fraction \(--test-frac\) is 1.0"),
+        (StratifiedSplit, {"minimum": -1}, r"minimum \(--min\) is -1"),
+        (PairSplit, {"validation_fraction": 0.96}, "leave nothing to train on"),
+        (DateSplit, {"dates": Path("d"), "cut": "2020-2"}, r"cut \(--cut\) is '2020-2', expected YYYY"),
+        (
+            DateSplit,
+            {"dates": Path("d"), "cut": "2020-11", "validation_cut": "2020"},
+            r"validation_cut \(--val-cut\) is 2020, later than cut \(--cut\), 2020-11",
+        ),
+        (SourceSplit, {"test_sources": ()}, r"test_sources \(--test-source\) is empty"),
+        (SourceSplit, {"test_sources": ("A",), "validation_sources": ("A",)}, "'A' is a test source and a validation"),
+        (SourceSplit, {"test_sources": ("A",), "mixed": "test"}, r"mixed \(--mixed\) is 'test'"),
+    ],
+)
+def test_options_out_of_range_are_refused(scheme, wrong, message):
+    with pytest.raises(InputError, match=message):
+        scheme(**wrong)
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Run the command line in this process; returns status, output and messages."""
+
+    def run(*words):
+        monkeypatch.setattr(signal, "signal", lambda *_: None)
+        monkeypatch.setattr(sys, "argv", ["openbiolink", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        shown = capsys.readouterr()
+        return ended.value.code or 0, shown.out, shown.err
+
+    return run
+
+
+def test_every_option_of_a_scheme_is_an_option_of_its_command(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    options = {
+        "stratified": ["--test-frac SHARE", "--val SHARE", "--min NUMBER", "--negatives <uniform|degree|hard>"],
+        "pairs": ["--test-frac SHARE", "--val SHARE", "--seed NUMBER"],
+        "dates": ["--dates FILE", "--cut DATE", "--val-cut DATE", "--tn-dates FILE"],
+        "source": ["--test-source NAME", "--val-source NAME", "--mixed <remove|train>"],
+    }
+    listed = command("split", "--help")[1]
+    for scheme, expected in options.items():
+        assert f"  {scheme} " in listed
+        status, out, _ = command("split", scheme, "--help")
+        assert status == 0
+        assert [option for option in expected if option not in out] == []
+
+
+def test_the_command_splits_by_source_and_date(command, tmp_path):
+    nodes, edges, dates = dated_graph(tmp_path)
+    rows = [(*edge[:4], "B" if place < 3 else "A") for place, edge in enumerate(edges)]
+    graph = [
+        *("--edges", write(tmp_path, "edges.csv", rows)),
+        *("--nodes", write(tmp_path, "nodes.csv", nodes.items())),
+    ]
+    status, _, err = command("-p", tmp_path, "split", "source", *graph, "--test-source", "B")
+    assert (status, "test: 3 positive" in err) == (0, True)
+    dating = ["--dates", dates, "--cut", "2020-06-30", "--val-cut", "2020-05"]
+    status, out, err = command("-p", tmp_path, "split", "dates", *graph, *dating, "--overwrite", "--no-neg-test")
+    assert status == 0
+    assert "test: 3 positive, 0 negative" in err
+    assert out.strip() == str(tmp_path / "train_test_data")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["dates", "--cut", "2020"], "Missing option '--dates'"),
+        (["dates", "--dates", "edge_dates.tsv"], "Missing option '--cut'"),
+        (["dates", "--dates", "edge_dates.tsv", "--cut", "soon"], "cut (--cut) is 'soon'"),
+        (["dates", "--dates", "nowhere.tsv", "--cut", "2020"], "nowhere.tsv: no such file"),
+        (["source"], "Missing option '--test-source'"),
+        (["source", "--test-source", "Z"], "--test-source 'Z' is the source of no edge; no edge names any"),
+        (["source", "--test-source", "Z", "--mixed", "leave"], "'leave' is not one of 'remove', 'train'"),
+        (["stratified", "--min", "-1"], "minimum (--min) is -1"),
+        (["pairs", "--test-frac", "1"], "test_fraction (--test-frac) is 1.0"),
+    ],
+)
+def test_wrong_options_are_one_line_and_status_2(command, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    nodes, edges, _ = dated_graph(tmp_path)
+    write(tmp_path, "edges.csv", edges)
+    write(tmp_path, "nodes.csv", nodes.items())
+    status, out, err = command("split", words[0], "--edges", "edges.csv", "--nodes", "nodes.csv", *words[1:])
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "train_test_data").exists()
