@@ -3,12 +3,16 @@
 import hashlib
 import json
 import random
+import signal
+import sys
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import strategies as st
 
+from openbiolink.cli import main
 from openbiolink.split import GraphFiles, split_graph
 from oracles.leakage import find_losses, read_rows, read_split
 
@@ -100,7 +104,7 @@ def by_shares(share, test, validation):
     return "test" if share < Fraction(test) else "validation" if share < held else "train"
 
 
-def find_misplaced(folder, expected, *, reason=None):
+def find_misplaced(folder, expected, *, reason=None, signs=(1, 0)):
     """One line for every row that is not where a function of sign and triple says, None for a row in no part.
 
     A row of a held-out part may be missing, since the clean-up removes some; no other may.
@@ -108,9 +112,10 @@ def find_misplaced(folder, expected, *, reason=None):
     faults = [
         f"{triple} is in {part}, not in {wanted}"
         for (sign, triple), part in placed_rows(folder).items()
-        if (wanted := expected(sign, triple)) != part
+        if sign in signs and (wanted := expected(sign, triple)) != part
     ]
-    for (sign, triple), found in reasons(folder).items():
+    left_out = {key: found for key, found in reasons(folder).items() if key[0] in signs}
+    for (sign, triple), found in left_out.items():
         wanted = expected(sign, triple)
         if (found == reason) != (wanted is None) or wanted in {"train", "inference"}:
             faults.append(f"{triple} is in no part for {found}, not in {wanted}")
@@ -148,3 +153,13 @@ def parts_before_and_after(scheme, graph, pairs):
 
 
 PAIRS = st.lists(st.tuples(*[st.sampled_from(sorted(KINDS))] * 2), max_size=10)
+
+
+def run_command(monkeypatch, capsys, *words):
+    """Run the command line in this process; returns status, output and messages."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["openbiolink", *map(str, words)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    return ended.value.code or 0, shown.out, shown.err

@@ -41,7 +41,8 @@ STATEMENTS = [
     f"WITH a AS (SELECT h FROM {ROWS}) SELECT h FROM a UNION SELECT 2 UNION ALL SELECT 2",
     "SELECT split_part('a:b', ':', 1), split_part('a:b', ':', 3), 7 % 4, -7 % 4, substr('abc', 1, 2), 5 / 2",
     "SELECT CAST(floor(log2(1024)) AS BIGINT), CAST(true AS INTEGER), CAST(true AS STRING), CAST('12' AS BIGINT)",
-    "SELECT least('a', 'B'), 'a' || NULL, greatest(1, NULL), concat_ws(chr(9), 'a', NULL, ''), length('é\U0001f9ec'), md5('é')",
+    "SELECT least('a', 'B'), greatest(1, NULL), concat_ws(chr(9), 'a', NULL, ''), 'a' || NULL",
+    "SELECT length('é\U0001f9ec'), md5('é')",
     r"""SELECT 'it''s' AS "it's", '\' AS b, '\n' AS n, '${x}' AS "H", ':x' AS "row", '/* -- */'""",
     "SELECT row, positive, part, general FROM (SELECT 1 AS row, true AS positive, 'x' AS part, 2 AS general) AS known",
 ]
@@ -312,7 +313,7 @@ def test_parquet_is_read_the_same(engines, parquet):
         assert found == expected
         assert ("", "", "1e+16", "1e+16", "false") in found[0]
     for engine in engines:
-        assert read(engine, parquet, columns, keep=("name",))[0][:2] == [("",), ("",)]
+        assert read(engine, parquet, columns, keep=("name",))[0].count(("",)) == 4
         (kind, message), _ = read(engine, parquet, ("other",))
         assert (kind, "has no column 'other'" in message) == (InputError, True)
         broken = parquet / "broken.parquet"
@@ -352,23 +353,26 @@ def test_written_bytes_are_the_same(engines, tmp_path, query):
 
 
 def test_order_holds_across_parts(engines, tmp_path):
+    embedded, cluster = engines
+    cluster._session.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
     names = [f"n{number * 7919 % 30011}" for number in range(30000)]
-    contents = []
+    query = "SELECT name, h FROM many ORDER BY name, h"
     for engine in engines:
         engine.put("many", {"name": names, "h": np.arange(len(names), dtype=np.int32)})
         path = tmp_path / type(engine).__name__
-        assert engine.write("SELECT name, h FROM many ORDER BY name, h", path, separator=",") == len(names)
-        contents.append(path.read_bytes())
-        assert engine.write("SELECT name, h FROM many ORDER BY name, h", path.with_suffix(".parquet")) == len(names)
-        with open_engine("embedded") as reader:
-            assert len(read(reader, path.with_suffix(".parquet"), ("name", "h"))[0]) == len(names)
-    expected = sorted((name.encode(), number) for number, name in enumerate(names))
-    assert contents[0] == b"".join(b"%b,%d\n" % row for row in expected)
-    assert contents[1] == contents[0]
-    parts = sorted((tmp_path / "SparkEngine.parquet").iterdir())
+        assert engine.write(query, path, separator=",") == len(names)
+        expected = sorted((name.encode(), number) for number, name in enumerate(names))
+        assert path.read_bytes() == b"".join(b"%b,%d\n" % row for row in expected)
+        assert engine.write(query, path.with_suffix(".parquet")) == len(names)
+        assert len(read(embedded, path.with_suffix(".parquet"), ("name", "h"))[0]) == len(names)
+    folder = tmp_path / "SparkEngine.parquet"
+    parts = sorted(folder.iterdir())
+    assert len(parts) > 1
     assert [part.name for part in parts] == [f"part-{number:05}.parquet" for number in range(len(parts))]
-    columns = [pq.read_table(part).to_pydict() for part in parts]
-    assert [name for part in columns for name in part["name"]] == [name.decode() for name, _ in expected]
+    assert [name for part in parts for name in pq.read_table(part)["name"].to_pylist()] == sorted(names)
+    assert pq.read_metadata(parts[0]).row_group(0).column(0).compression == "ZSTD"
+    with pytest.raises(InputError, match="is a folder already"):
+        cluster.write(query, folder)
 
 
 def test_errors_are_one_line(spark, tmp_path):
@@ -381,6 +385,7 @@ def test_errors_are_one_line(spark, tmp_path):
             lambda: engine.rows("SELEKT"),
             lambda: engine.read(Path("x"), table="a", columns=("a",), note=print, separator="'\\"),
             lambda: engine.write("SELECT x FROM a ORDER BY y", tmp_path / "x.tsv"),
+            lambda: engine.write("SELECT x FROM a ORDER BY x", tmp_path / "absent" / "x.tsv"),
         ):
             with pytest.raises(OpenBioLinkError) as raised:
                 act()
@@ -403,61 +408,54 @@ def test_what_is_not_installed_is_named(monkeypatch, package):
 
 
 ALONE = """
-import signal, sys, time
+import signal
 from openbiolink.engines import open_engine
-if __name__ == "__main__":
-    before = signal.getsignal(signal.SIGINT)
+before = signal.getsignal(signal.SIGINT)
+try:
     with open_engine("spark") as engine:
         engine.put("a", {"x": ["p", "q"]})
         engine.write("SELECT x FROM a ORDER BY x", engine.folder / "x.tsv")
-        if len(sys.argv) > 1:
-            engine.rows("SELECT 1")
-            print("ready", flush=True)
-            million = "(SELECT id FROM range(0, 1000000))"
-            engine.make("b", f"SELECT count(*) AS n FROM {million} AS a JOIN {million} AS b ON a.id <> b.id")
+        print("ready", flush=True)
+        million = "(SELECT id FROM range(0, 1000000))"
+        engine.make("b", f"SELECT count(*) AS n FROM {million} AS a JOIN {million} AS b ON a.id <> b.id")
+except KeyboardInterrupt:
     assert signal.getsignal(signal.SIGINT) is before
+    print("ended")
 """
 
 
-def run_alone(folder, *arguments, **environment):
+@pytest.fixture
+def alone(tmp_path):
+    """Starts a process in a session of its own; afterwards it must have left nothing where it worked."""
     for name in ("work", "temporary"):
-        (folder / name).mkdir()
-    (folder / "alone.py").write_text(ALONE)
-    return subprocess.Popen(
-        [sys.executable, "-W", "error", "-X", "dev", str(folder / "alone.py"), *arguments],
-        cwd=folder / "work",
-        env={**os.environ, "TMPDIR": str(folder / "temporary"), **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+        (tmp_path / name).mkdir()
+    (tmp_path / "alone.py").write_text(ALONE)
+
+    def start(**environment):
+        return subprocess.Popen(
+            [sys.executable, "-W", "error", str(tmp_path / "alone.py")],
+            cwd=tmp_path / "work",
+            env={**os.environ, "TMPDIR": str(tmp_path / "temporary"), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    yield start
+    assert [*(tmp_path / "work").iterdir(), *(tmp_path / "temporary").iterdir()] == []
 
 
-def what_is_left(folder):
-    return [path.name for path in (*(folder / "work").iterdir(), *(folder / "temporary").iterdir())]
-
-
-def test_a_session_of_its_own_is_quiet_and_leaves_nothing(spark, tmp_path):
-    process = run_alone(tmp_path)
-    assert process.communicate() == ("", "")
-    assert process.returncode == 0
-    assert what_is_left(tmp_path) == []
-
-
-def test_an_interruption_leaves_nothing(spark, tmp_path):
-    process = run_alone(tmp_path, "long")
+def test_a_session_of_its_own_is_quiet_and_an_interruption_leaves_nothing(spark, alone):
+    process = alone()
     assert process.stdout.readline() == "ready\n"
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == -signal.SIGINT
-    assert said.rstrip().endswith("KeyboardInterrupt")
-    assert what_is_left(tmp_path) == []
+    assert process.communicate(timeout=60) == ("ended\n", "")
+    assert process.returncode == 0
 
 
-def test_absent_java_is_named(spark, tmp_path):
-    process = run_alone(tmp_path, JAVA_HOME=str(tmp_path))
+def test_absent_java_is_named(spark, tmp_path, alone):
+    process = alone(JAVA_HOME=str(tmp_path))
     _, said = process.communicate()
     assert process.returncode == 1
     assert re.search(r"^\S+OpenBioLinkError: Spark did not start \(.*\); have Java 17 or later", said, re.MULTILINE)
-    assert what_is_left(tmp_path) == []

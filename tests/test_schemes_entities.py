@@ -11,7 +11,7 @@ from openbiolink.audit import audit_files, find_parts
 from openbiolink.errors import InputError
 from openbiolink.schema import load_schema
 from openbiolink.split import BranchSplit, ColdSplit, InductiveSplit, SemiInductiveSplit
-from oracles.leakage import find_leaks, read_rows, read_split
+from oracles.leakage import find_leaks
 from split_graphs import (
     KINDS,
     NODES,
@@ -25,15 +25,14 @@ from split_graphs import (
     parts_before_and_after,
     placed_rows,
     reasons,
+    run_command,
     share_of,
     share_of_edge,
     split,
     write,
 )
 
-FEW = settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+FEW = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 FEWER = settings(FEW, max_examples=3)
 GRAPHS = graphs()
 HIERARCHIES = {"IS_A", "PART_OF"}
@@ -79,9 +78,7 @@ def is_target(scheme, triple):
 def classes(scheme):
     """{node: part} by the hash of every node."""
     return {
-        node: by_shares(
-            share_of(scheme.seed, "entity", node), scheme.test_fraction, scheme.validation_fraction
-        )
+        node: by_shares(share_of(scheme.seed, "entity", node), scheme.test_fraction, scheme.validation_fraction)
         for node in KINDS
     }
 
@@ -104,9 +101,7 @@ def check(graph, scheme, expected, *, reason=None, unseen=()):
 @FEW
 @given(GRAPHS, SEMI)
 def test_a_held_out_node_has_no_target_edge_in_training(graph, scheme):
-    held = {
-        node: part for node, part in classes(scheme).items() if KINDS[node] in scheme.types and part != "train"
-    }
+    held = {node: part for node, part in classes(scheme).items() if KINDS[node] in scheme.types and part != "train"}
 
     def expected(_, triple):
         ends = [held[node] for node in (triple[0], triple[2]) if node in held]
@@ -217,14 +212,210 @@ def test_an_unrelated_relation_moves_no_edge(graph, scheme, pairs):
 
 
 def drug_graph():
-    """Ten drugs, each with the same two genes and a relation between neighbours."""
+    """Ten drugs in a ring, each with the same two genes.
+
+    The shares that stand for nodes are, for the seed 42: D4 0.05, D9 0.07, G2 0.24, D6 0.26, G1 0.29, D2 0.36, D0 0.44,
+    D5 0.49, D3 0.54, D7 0.78, D8 0.78, D1 0.80.
+    """
     nodes = dict.fromkeys([f"D{number}" for number in range(10)], "DRUG") | {"G1": "GENE", "G2": "GENE"}
     edges = [(f"D{number}", "treats", gene, "", "") for number in range(10) for gene in ("G1", "G2")]
     edges += [(f"D{number}", "like", f"D{(number + 1) % 10}", "", "") for number in range(10)]
-    return nodes, edges
+    return nodes, [*edges, ("G1", "near", "G2", "", "")]
 
 
-def parts_of(folder):
-    return {
-        part: [" ".join(row[:3]) for row in rows] for (part, sign), rows in read_split(folder).items() if sign
-    }
+def counted(tmp_path, scheme, *, nodes, edges, **options):
+    """What is in each part, as text without the edge's other columns, and the reasons of what is in none."""
+    found = split(tmp_path, scheme, edges, nodes=nodes, **options)
+    parts = {part: [] for part in ("train", "inference", "validation", "test")}
+    for (sign, triple), part in sorted(placed_rows(found.folder).items()):
+        if sign:
+            parts[part].append(" ".join(triple))
+    left = {" ".join(triple): reason for (sign, triple), reason in reasons(found.folder).items() if sign}
+    return found, parts, left
+
+
+def test_new_drugs_by_hand(tmp_path):
+    nodes, edges = drug_graph()
+    scheme = SemiInductiveSplit(types=("DRUG",), test_fraction=0.1, validation_fraction=0.4)
+    found, parts, left = counted(tmp_path, scheme, nodes=nodes, edges=edges)
+    treats = {name: [f"{name} treats G1", f"{name} treats G2"] for name in nodes}
+    assert parts["test"] == sorted(["D3 like D4", "D8 like D9", *treats["D4"], *treats["D9"]])
+    rings = ["D0 like D1", "D1 like D2", "D2 like D3", "D6 like D7"]
+    assert parts["validation"] == sorted(rings + treats["D0"] + treats["D2"] + treats["D5"] + treats["D6"])
+    assert left == dict.fromkeys(["D4 like D5", "D5 like D6", "D9 like D0"], "two_held_nodes")
+    assert len(parts["train"]) == 31 - 6 - 12 - 3
+    assert found.manifest["details"] == {"nodes": {"test": 2, "train": 6, "validation": 4}}
+    assert found.manifest["counts"]["removed"]["positive"] == {"two_held_nodes": 3}
+    some = SemiInductiveSplit(types=("DRUG",), relations=("treats",), test_fraction=0.1, validation_fraction=0.4)
+    _, parts, left = counted(tmp_path, some, nodes=nodes, edges=edges)
+    assert parts["test"] == sorted(treats["D4"] + treats["D9"])
+    assert len(parts["train"]) == 10 + 1 + 8
+    assert left == {}
+
+
+def test_a_new_node_that_no_other_relation_shows_is_left_out(tmp_path):
+    nodes, edges = drug_graph()
+    edges = [row for row in edges if row[:2] not in {("D4", "like"), ("D3", "like")}]
+    scheme = SemiInductiveSplit(types=("DRUG",), relations=("treats",), test_fraction=0.1)
+    _, parts, left = counted(tmp_path, scheme, nodes=nodes, edges=edges)
+    assert left == dict.fromkeys(["D4 treats G1", "D4 treats G2"], "unseen_node:D4")
+    assert parts["test"] == ["D9 treats G1", "D9 treats G2"]
+
+
+def test_two_graphs_of_drugs_by_hand(tmp_path):
+    nodes, edges = drug_graph()
+    scheme = InductiveSplit(types=("DRUG",), new_fraction=0.27)
+    found, parts, left = counted(tmp_path, scheme, nodes=nodes, edges=edges)
+    assert len(parts["train"]) == 14 + 4 + 1
+    crossing = ["D3 like D4", "D4 like D5", "D5 like D6", "D6 like D7", "D8 like D9", "D9 like D0"]
+    assert {row for row, reason in left.items() if reason == "crosses"} == set(crossing)
+    rest = parts["inference"] + parts["validation"] + parts["test"] + [row for row in left if row not in crossing]
+    assert sorted(rest) == [f"D{number} treats G{gene}" for number in (4, 6, 9) for gene in (1, 2)]
+    assert found.manifest["details"] == {"nodes": {"both": 2, "inference": 3, "train": 7}}
+    assert found.manifest["relations"]["treats"]["inference"] == len(parts["inference"]) > 0
+    assert {"inference_sample.csv", "negative_inference_sample.csv"} <= found.files.keys()
+
+
+def test_an_audit_reads_the_inference_graph(tmp_path):
+    nodes = {f"N{number}": "THING" for number in range(40)}
+    names = list(nodes)
+    edges = [(names[a], "r", names[(a + step) % 40], "", "") for a in range(40) for step in (1, 3, 7, 11)]
+    found = split(tmp_path, InductiveSplit(new_fraction=0.5), edges, nodes=nodes)
+    counts = found.manifest["counts"]["parts"]
+    assert min(counts[part]["positive"] for part in ("train", "inference", "validation", "test")) > 3
+    audit = audit_files(find_parts(found.folder), schema=load_schema())
+    assert audit.rows["inference"] == counts["inference"]
+    found = {check.id: check.count for check in audit.checks}
+    leaks = ("duplicate", "loop", "reversed", "super_relation", "negative_collision", "unseen_entity")
+    assert [found[check] for check in leaks] == [0] * len(leaks)
+
+
+def test_two_new_ends_by_hand(tmp_path):
+    nodes, edges = drug_graph()
+    scheme = ColdSplit(test_fraction=0.27, validation_fraction=0)
+    _, parts, left = counted(tmp_path, scheme, nodes=nodes, edges=edges)
+    assert parts["test"] == ["D4 treats G2", "D6 treats G2", "D9 treats G2"]
+    assert set(left.values()) == {"one_end_held"}
+    assert (len(parts["train"]), len(left)) == (7 + 4, 10 + 6 + 1)
+    scheme = ColdSplit(relations=("treats",), test_fraction=0.27, validation_fraction=0)
+    _, parts, left = counted(tmp_path, scheme, nodes=nodes, edges=edges)
+    assert len(parts["test"]) == 3
+    assert (len(parts["train"]), len(left)) == (7 + 10 + 1, 10)
+
+
+TERMS = [
+    *(("B", "IS_A", "A"), ("C", "IS_A", "B"), ("C", "IS_A", "X"), ("D", "PART_OF", "C")),
+    *(("E", "IS_A", "X"), ("X", "IS_A", "A"), ("F", "kind of", "B"), ("F", "IS_A", "A")),
+]
+TREATED = [("g", "in", term) for term in "ABCDEFX"] + [("h", "on", "D"), ("h", "on", "A"), ("g", "knows", "h")]
+
+
+def term_graph():
+    nodes = dict.fromkeys("ABCDEFX", "TERM") | dict.fromkeys("gh", "GENE")
+    return nodes, [(*row, "", "") for row in TERMS + TREATED]
+
+
+@pytest.mark.parametrize(
+    ("options", "test", "validation"),
+    [
+        ({"roots": ("B",)}, ["g in B", "g in C", "g in D", "h on D", "F kind of B"], []),
+        (
+            {"roots": ("B",), "validation_roots": ("X",)},
+            ["g in B", "g in C", "g in D", "h on D", "F kind of B"],
+            ["g in E", "g in X"],
+        ),
+        ({"roots": ("B",), "hierarchies": ("IS_A",)}, ["g in B", "g in C", "F kind of B", "D PART_OF C"], []),
+        ({"roots": ("B",), "hierarchies": ("kind of",), "relations": ("in",)}, ["g in B", "g in F"], []),
+        ({"roots": ("B", "E"), "relations": ("on", "kind of")}, ["h on D", "F kind of B"], []),
+        ({"roots": ("D",)}, ["g in D", "h on D"], []),
+    ],
+    ids=str,
+)
+def test_branches_by_hand(tmp_path, options, test, validation):
+    nodes, edges = term_graph()
+    found, parts, left = counted(tmp_path, BranchSplit(**options), nodes=nodes, edges=edges)
+    gone = {row for row, reason in left.items() if reason.startswith("unseen_")}
+    assert set(left) == gone
+    assert parts["test"] == sorted(set(test) - gone)
+    assert parts["validation"] == sorted(set(validation) - gone)
+    assert gone <= {"F kind of B", "D PART_OF C"}  # the only edge of its relation
+    assert "nodes" in found.manifest["details"]
+
+
+def test_a_cycle_of_terms_is_below_each_of_them(tmp_path):
+    nodes, edges = term_graph()
+    edges.append(("A", "IS_A", "C", "", ""))
+    found, parts, _ = counted(tmp_path, BranchSplit(roots=("D", "C")), nodes=nodes, edges=edges)
+    assert found.manifest["details"]["nodes"] == {"test": 7, "train": 2}
+    assert [row for row in parts["train"] if " in " in row] == []
+
+
+# Options, and the command line made of them
+
+
+@pytest.mark.parametrize(
+    ("scheme", "wrong", "message"),
+    [
+        (SemiInductiveSplit, {"types": ()}, r"types \(--type\) is empty"),
+        (SemiInductiveSplit, {"types": ("A",), "test_fraction": 1}, r"test_fraction \(--test-frac\) is 1"),
+        (InductiveSplit, {"new_fraction": 0}, r"new_fraction \(--new-frac\) is 0"),
+        (InductiveSplit, {"test_fraction": 0.5, "validation_fraction": 0.5}, "their sum must be below 1"),
+        (ColdSplit, {"validation_fraction": -0.1}, r"validation_fraction \(--val\) is -0.1"),
+        (BranchSplit, {"roots": ()}, r"roots \(--root\) is empty"),
+        (BranchSplit, {"roots": ("A",), "validation_roots": ("A",)}, "'A' is a root to test and to validate"),
+    ],
+)
+def test_options_out_of_range_are_refused(scheme, wrong, message):
+    with pytest.raises(InputError, match=message):
+        scheme(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "message"),
+    [
+        (SemiInductiveSplit(types=("term",)), "--type 'term' is no type of a node of the graph; there are GENE, TERM$"),
+        (ColdSplit(relations=("at",)), "--relation 'at' is no relation of the graph; there are IS_A, PART_OF, in, "),
+        (BranchSplit(roots=("b",)), "--root 'b' is no node of the graph; there are A, B, "),
+        (BranchSplit(roots=("B",), validation_roots=("b",)), "--val-root 'b' is no node"),
+        (BranchSplit(roots=("B",), hierarchies=("isa",)), "--hierarchy 'isa' is no relation"),
+        (BranchSplit(roots=("B",), relations=("PART_OF",)), "--relation 'PART_OF' is a hierarchy"),
+    ],
+)
+def test_names_that_the_graph_lacks_are_refused(tmp_path, scheme, message):
+    nodes, edges = term_graph()
+    with pytest.raises(InputError, match=message):
+        split(tmp_path, scheme, edges, nodes=nodes)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_branch_needs_a_hierarchy(tmp_path):
+    nodes, edges = drug_graph()
+    with pytest.raises(InputError, match="calls no relation of the graph transitive"):
+        split(tmp_path, BranchSplit(roots=("D1",)), edges, nodes=nodes)
+    schema = tmp_path / "schema.toml"
+    schema.write_text("[relation]\nlike = { transitive = true }\n", encoding="utf-8")
+    found = split(tmp_path, BranchSplit(roots=("D1",)), edges[:-11] + edges[-9:-1], nodes=nodes, schema=schema)
+    assert found.manifest["details"]["nodes"]["test"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        (["semi-inductive", "--type", "DRUG", "--test-frac", "0.1"], ["--type TYPE", "--relation NAME", "--val SHARE"]),
+        (["inductive", "--new-frac", "0.27"], ["--type TYPE", "--new-frac SHARE", "--test-frac SHARE"]),
+        (["cold", "--relation", "treats"], ["--relation NAME", "--test-frac SHARE", "--negatives"]),
+        (["branch", "--root", "D1", "--hierarchy", "like"], ["--root ID", "--val-root ID", "--hierarchy NAME"]),
+    ],
+    ids=lambda words: words[0],
+)
+def test_the_command_line_has_each_scheme(tmp_path, monkeypatch, capsys, words, options):
+    monkeypatch.setenv("COLUMNS", "200")
+    nodes, edges = drug_graph()
+    graph = ["--edges", write(tmp_path, "edges.csv", edges), "--nodes", write(tmp_path, "nodes.csv", nodes.items())]
+    status, out, _ = run_command(monkeypatch, capsys, "split", words[0], "--help")
+    assert status == 0
+    assert [option for option in options if option not in out] == []
+    status, out, err = run_command(monkeypatch, capsys, "-p", tmp_path, "split", *words, *graph)
+    assert (status, out.strip()) == (0, str(tmp_path / "train_test_data"))
+    assert "train: " in err
+    assert (words[0] == "inductive") == ("inference: " in err)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from openbiolink.engines import open_engine
 from openbiolink.engines.embedded import FUNCTIONS, EmbeddedEngine
 from openbiolink.errors import InputError
 from openbiolink.progress import silent
@@ -460,3 +461,19 @@ def test_seeds_differ_and_the_kind_tells_how_a_row_was_drawn(engine):
 def test_options_that_make_no_sense_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         NegativeOptions(**options)
+
+
+@pytest.mark.xdist_group("spark")
+def test_a_cluster_gives_the_same_negatives(engine, spark):
+    shuffle = random.Random(1)
+    ends = list(product(NODES | OUTSIDE, RELATIONS, NODES | OUTSIDE))
+    facts = [row for row in shuffle.sample(ends, 150) if {row[0], row[2]} <= NODES.keys() and row[0] != row[2]]
+    graph = facts[10:], shuffle.sample(ends, 60), facts[:10]
+    outcomes = []
+    with open_engine("spark") as cluster:
+        for tables in (engine, cluster):
+            fill(tables, *graph)
+            found = negatives_of(tables, kind="hard", per_positive=2)
+            outcomes.append((*found, sorted(removed_of(tables))))
+    assert outcomes[0] == outcomes[1]
+    assert len({row[3].partition(" ")[0] for row in outcomes[0][0]}) > 2

@@ -26,6 +26,9 @@ NODE_COLUMNS = ("id", "type")
 EDGE_COLUMNS = ("head", "relation", "tail", "score", "source")
 LEDGER_COLUMNS = ("rule", "source", "reason", "rows", "edges")
 SAMPLE = ("head", "relation", "tail", "score", "value", "source")
+CHANGE_COLUMNS = (
+    "what", "name", "source", "earlier", "present", "vanished", "appeared", "score_changed", "warning",
+)  # fmt: skip
 # Patterns of file names → columns, for tables without a header and with one; the first pattern that fits counts.
 WITHOUT_HEADER: Mapping[str, Sequence[str]] = {
     "*nodes_list.csv": ("type",),
@@ -35,6 +38,7 @@ WITHOUT_HEADER: Mapping[str, Sequence[str]] = {
     "removed_*_nodes.csv": ("id",),
     "removed_edges.tsv": (*SAMPLE, "reason"),
     "*_sample.csv": SAMPLE,
+    "vanished_edges.csv": SAMPLE,
     "node_names.tsv": ("id", "name"),
     "*edge_dates.tsv": ("head", "relation", "tail", "date"),
     "*ids_no_mapping.tsv": NODE_COLUMNS,
@@ -44,6 +48,14 @@ WITHOUT_HEADER: Mapping[str, Sequence[str]] = {
 }
 WITH_HEADER: Mapping[str, Sequence[str]] = {
     "ledger.tsv": LEDGER_COLUMNS,
+    "changes.tsv": CHANGE_COLUMNS,
+    "changes.parquet": CHANGE_COLUMNS,
+    "vanished_edges.parquet": SAMPLE,
+    "removed_edges.parquet": (*SAMPLE, "reason"),
+    "*_sample.parquet": SAMPLE,
+    "removed_*_nodes.parquet": ("id",),
+    "test_nodes.parquet": NODE_COLUMNS,
+    "train_val_nodes.parquet": NODE_COLUMNS,
     "*nodes.parquet": ("id", "type", "name"),
     "*edges.parquet": ("head", "relation", "tail", "score", "score_number", "source", "head_type", "tail_type", "date"),
 }

@@ -11,7 +11,7 @@ import numpy as np
 
 from openbiolink.audit.context import PARTS
 from openbiolink.croissant import MANIFEST_FILE
-from openbiolink.dataset import NEGATIVE, SAMPLE, SPLIT_FOLDER, TRIPLE
+from openbiolink.dataset import NEGATIVE, SAMPLE, SPLIT_FOLDER, TRIPLE, ignore
 from openbiolink.errors import InputError
 from openbiolink.files import iter_lines
 from openbiolink.places import place
@@ -39,7 +39,8 @@ PARQUET = ".parquet"
 PACKED = ".gz"
 COMMENT = "#"
 SEPARATORS: Mapping[str, str] = MappingProxyType({",": "commas", ";": "semicolons", "|": "bars", " ": "blanks"})
-INDUCTIVE = ("inductive", "cold")  # schemes with these words keep entities from training on purpose
+INDUCTIVE = ("semi-inductive", "cold")  # schemes that keep entities from all that a model may learn from, on purpose
+OURS = ("openbiolink-split/", "openbiolink-cleaned/")  # formats of manifests that know scheme and direction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,7 @@ class AuditFiles:
     @property
     def inductive(self) -> str | None:
         """The scheme, where it keeps entities from training on purpose."""
-        return self.scheme if any(word in (self.scheme or "") for word in INDUCTIVE) else None
+        return self.scheme if self.scheme in INDUCTIVE else None
 
     def named(self) -> list[tuple[str, str, bool, Path]]:
         """(name in a report, part, whether positive, file) of every file of triples, in the order of parts."""
@@ -180,7 +181,7 @@ def read_parts(engine: Engine, files: AuditFiles, *, schema: Schema, note: Note)
 
 def _read_file(engine: Engine, path: Path, table: str, *, positive: bool, note: Note) -> str:
     """Read triples into a table of text; returns an SQL expression for whether a row is positive."""
-    columns = _columns(path, note)
+    columns = _columns(path)
     keep = [name for name in columns if name in {*TRIPLE, "value"}]
     engine.read(path, table=table, columns=columns, keep=keep, note=note)
     faults = {"an id is empty": (" OR ".join(f"trim({name}) = ''" for name in TRIPLE), _lacks_id)}
@@ -194,11 +195,11 @@ def _read_file(engine: Engine, path: Path, table: str, *, positive: bool, note: 
     return f"value IN ({', '.join(quote(mark) for mark in POSITIVE)})" if "value" in columns else str(positive).lower()
 
 
-def _columns(path: Path, note: Note) -> tuple[str, ...]:
+def _columns(path: Path) -> tuple[str, ...]:
     """The columns of a file of triples, by its first row, or by the name of a Parquet file."""
     if path.suffix == PARQUET:
         return SAMPLE if path.stem.endswith("_sample") else TRIPLE
-    line = next((line for line in iter_lines(path, note) if line.strip()), None)
+    line = next((line for line in iter_lines(path, ignore) if line.strip()), None)
     cells = len(TRIPLE) if line is None else line.count("\t") + 1
     if cells == len(TRIPLE):
         return TRIPLE
@@ -224,12 +225,8 @@ def _first_line(path: Path, is_faulty: Callable[[Sequence[str]], bool]) -> str:
     """Where the first faulty row is; nothing for Parquet, which has no lines."""
     if path.suffix == PARQUET:
         return ""
-    rows = ((number, line.split("\t")) for number, line in enumerate(iter_lines(path, _ignore), 1) if line.strip(" "))
+    rows = ((number, line.split("\t")) for number, line in enumerate(iter_lines(path, ignore), 1) if line.strip(" "))
     return next((f", line {number}" for number, cells in rows if is_faulty(cells)), "")
-
-
-def _ignore(line: str) -> None:
-    """Take a note that was given before, when the file was read for the first time."""
 
 
 def _number(engine: Engine) -> None:
@@ -297,7 +294,7 @@ def _tell_unlisted(engine: Engine, path: Path, note: Note) -> None:
     if path.suffix == PARQUET:
         engine.read(path, table="listed", columns=("id",), note=note)
     else:
-        lines = (line for line in iter_lines(path, _ignore) if line.strip() and not line.startswith(COMMENT))
+        lines = (line for line in iter_lines(path, ignore) if line.strip() and not line.startswith(COMMENT))
         width = next((line.count("\t") for line in lines), 1)
         rest = (f"more_{number}" for number in range(width))
         engine.read(path, table="listed", columns=("id", *rest), keep=("id",), comment=COMMENT, note=note)

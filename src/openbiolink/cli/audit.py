@@ -22,7 +22,7 @@ FOUND = 1  # status where something was found
 
 
 def audit(
-    folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Folder of a split, of any program.")] = None,
+    folder: Annotated[Path | None, typer.Argument(metavar="DIR", help="Folder of a split, of any program.")] = None,
     train: Annotated[Path | None, typer.Option(metavar="FILE", help="Triples of the training part.")] = None,
     valid: Annotated[Path | None, typer.Option(metavar="FILE", help="Triples of the validation part.")] = None,
     test: Annotated[Path | None, typer.Option(metavar="FILE", help="Triples of the test part.")] = None,

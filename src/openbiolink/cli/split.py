@@ -87,7 +87,7 @@ def _fields(scheme: type[Scheme]) -> Iterator[tuple[dataclasses.Field[Any], Any,
 
 
 def _parameters(scheme: type[Scheme]) -> Iterator[inspect.Parameter]:
-    files = {**FILES, **(EARLIER if scheme.name == "time" else {})}
+    files = {**FILES, **(EARLIER if scheme.earlier_slice else {})}
     yield inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     for name, kind in files.items():
         default = inspect.Parameter.empty if name.endswith(("edges", "nodes")) and "tn_" not in name else None

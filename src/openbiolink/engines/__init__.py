@@ -13,7 +13,22 @@ functions that each engine is taught:
     finite_number(text)   the finite number that a decimal text stands for, else NULL
     merged_names(array)   the distinct non-empty pieces of `;`-separated texts, sorted, joined by `;`
 
-Text is compared by its UTF-8 bytes. No order of rows is promised but where a query asks for it.
+Text is compared by its UTF-8 bytes, and NULL comes first in ascending order, last in descending. No order of rows is
+promised but where a query asks for it. A backslash in a literal is a backslash. What the engines take differently is
+kept out of statements:
+
+    CAST(x AS BIGINT) of a DOUBLE         rounded | cut off: take the floor first
+    CAST(x AS STRING) of a DOUBLE         1e+20 | 1.0E20: only `write` spells numbers alike
+    floor(x), sign(x)                     DOUBLE | BIGINT, INTEGER | DOUBLE: cast the result
+    sum, count_if of integers             HUGEINT, which `arrays` gives as float64 | BIGINT: cast to BIGINT
+    row_number(), rank(), length(x)       BIGINT | INTEGER: cast where `arrays` or a table's type matters
+    sum, avg of DOUBLE                    depend on the order of rows in both: sum integers
+    x / 0                                 inf | error
+    array_agg(x), max_by(x, y) of NULL x  in the array, passed over | left out, taken: leave such rows out
+    WHERE on an alias of SELECT           allowed | not
+    count(DISTINCT x, y)                  not | allowed: count the rows of SELECT DISTINCT
+    upper, lower beyond ASCII             by different editions of Unicode
+    substr(x, 0, n), split_part(x, y, 0)  counted from 0 or an error: count from 1
 """
 
 from __future__ import annotations
@@ -86,7 +101,7 @@ class Engine(Protocol):
         absent in Parquet becomes the empty text.
 
         Args:
-            path: local, or what `openbiolink.files.place` made of an address; a folder holds Parquet files.
+            path: local, or what `openbiolink.places.place` made of an address; a folder holds Parquet files.
             table: name of the table to create or replace.
             columns: a name for each column of delimited text, in order; those that Parquet must have.
             note: called with one line for everything that was skipped.

@@ -49,11 +49,11 @@ class EmbeddedEngine:
 
     def make(self, table: str, query: str) -> None:
         """Create or replace a table by the rows of a query."""
-        self._connection.execute(f"CREATE OR REPLACE TABLE {table} AS {query}")
+        self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {query}")
 
     def view(self, name: str, query: str) -> None:
         """Name a query."""
-        self._connection.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
+        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
 
     def append(self, table: str, query: str) -> None:
         """Add the rows of a query to a table."""
@@ -84,9 +84,9 @@ class EmbeddedEngine:
         }
         texts = [name for name, column in given.items() if column.dtype == object]
         chosen = ", ".join(f'CAST("{name}" AS VARCHAR) AS "{name}"' if name in texts else f'"{name}"' for name in given)
-        self._connection.register("given", given)
-        self.make(table, f"SELECT {chosen} FROM given")
-        self._connection.unregister("given")
+        self._connection.register(f"{table}_given", given)
+        self.make(table, f"SELECT {chosen} FROM {table}_given")
+        self._connection.unregister(f"{table}_given")
 
     def read(
         self,

@@ -25,7 +25,8 @@ from openbiolink.tables import NUMBER, SHOWN, iter_rows, quote, ragged_lines, re
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, Observation, SparkSession
 
     from openbiolink.engines import Array
     from openbiolink.files import Note
@@ -101,6 +102,25 @@ def _float_text() -> Callable[[float | None], str | None]:
     return spelled
 
 
+def _arrow_table(columns: Mapping[str, Array | Sequence[str]]) -> pa.Table:
+    import pyarrow as pa
+
+    def arrow(column: Array | Sequence[str]) -> pa.Array:
+        is_number = isinstance(column, np.ndarray) and column.dtype.kind in "bif"
+        return pa.array(column) if is_number else pa.array(list(column), pa.string())
+
+    return pa.table({name: arrow(column) for name, column in columns.items()})
+
+
+def _counted(frame: DataFrame, **conditions: str) -> tuple[DataFrame, Observation]:
+    """The same rows, and what counts for how many of them each condition holds, while they are first worked out."""
+    from pyspark.sql import Observation
+    from pyspark.sql.functions import expr
+
+    counts = Observation()
+    return frame.observe(counts, *(expr(f"count_if({holds}) AS {name}") for name, holds in conditions.items())), counts
+
+
 def _as_lines(frame: DataFrame, separator: str) -> DataFrame:
     """The rows as lines of delimited text."""
     kinds = [field.dataType.simpleString() for field in frame.schema.fields]
@@ -126,9 +146,7 @@ def _first_bad(path: Path, lines: DataFrame, *, width: int, separator: str, comm
             described.append(f"line {number} ({len(cells)} cells)")
         elif "\r" in separator.join(cells).rstrip("\r"):
             described.append(f"line {number} (a carriage return within)")
-        if len(described) == SHOWN:
-            break
-    return described
+    return described[:SHOWN]
 
 
 def _joined_text(parts: Path, path: Path) -> int:
@@ -167,10 +185,9 @@ class SparkEngine:
         for key, value in SETTINGS.items():
             session.conf.set(key, value)
         context = session.sparkContext
-        if (context.master or "").startswith("local") and not context.getConf().contains(
-            "spark.sql.shuffle.partitions"
-        ):
-            session.conf.set("spark.sql.shuffle.partitions", str(context.defaultParallelism))
+        parts = "spark.sql.shuffle.partitions"
+        if (context.master or "").startswith("local") and not context.getConf().contains(parts):
+            session.conf.set(parts, str(context.defaultParallelism))
         for function in FUNCTIONS:
             self._sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {function}")
         session.udf.register("double_text", repr, "string")
@@ -184,9 +201,8 @@ class SparkEngine:
             self._parts.clear()
 
     def _sql(self, query: str) -> DataFrame:
-        return self._session.sql(
-            query.replace("\\", "\\\\")
-        )  # which begins no escape elsewhere, and is in literals only
+        """The rows of a query, in which a backslash stands for itself; Spark would take it for an escape."""
+        return self._session.sql(query.replace("\\", "\\\\"))
 
     def make(self, table: str, query: str) -> None:
         """Create or replace a table by the rows of a query."""
@@ -240,18 +256,8 @@ class SparkEngine:
 
     def put(self, table: str, columns: Mapping[str, Array | Sequence[str]]) -> None:
         """Create or replace a table of columns."""
-        import pyarrow as pa
-
-        given = pa.table(
-            {
-                name: pa.array(column)
-                if isinstance(column, np.ndarray) and column.dtype.kind in "bif"
-                else pa.array(list(column), pa.string())
-                for name, column in columns.items()
-            }
-        )
         with one_line_errors():
-            self._keep(table, [self._session.createDataFrame(given).localCheckpoint()])
+            self._keep(table, [self._session.createDataFrame(_arrow_table(columns)).localCheckpoint()])
 
     def read(
         self,
@@ -304,16 +310,12 @@ class SparkEngine:
         self, lines: DataFrame, table: str, columns: Sequence[str], *, keep: Sequence[str], separator: str
     ) -> dict[str, int]:
         """Make a table of the whole rows, and count in the same pass what else there is."""
-        from pyspark.sql import Observation
-        from pyspark.sql.functions import expr
-
-        kinds = {
-            "bad": "NOT whole AND NOT skipped",
-            "comments": "begins AND skipped AND NOT whole",
-            "like_comments": "begins AND whole",
-        }
-        counts = Observation()
-        seen = lines.observe(counts, *(expr(f"count_if({which}) AS {name}") for name, which in kinds.items()))
+        seen, counts = _counted(
+            lines,
+            bad="NOT whole AND NOT skipped",
+            comments="begins AND skipped AND NOT whole",
+            like_comments="begins AND whole",
+        )
         cells = (f"split_part(line, {_literal(separator)}, {columns.index(name) + 1}) AS `{name}`" for name in keep)
         self._keep(table, [seen.where("whole").selectExpr(*cells).localCheckpoint()])
         return dict(counts.get)
@@ -342,12 +344,10 @@ class SparkEngine:
 
     def write(self, query: str, path: Path, *, separator: str = "\t") -> int:
         """Write the rows of an ordered query to a file, or to a folder of Parquet files."""
-        from pyspark.sql import Observation
-        from pyspark.sql.functions import expr
-
-        counts = Observation()
-        with scratch_folder(path.parent, f".{path.name}-parts-") as folder, one_line_errors():
-            frame = self._sql(query).observe(counts, expr("count(1) AS rows"))
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder already; remove it, or write to another place")
+        with one_line_errors(), scratch_folder(path.parent, f".{path.name}-parts-") as folder:
+            frame, counts = _counted(self._sql(query), rows="true")
             parts = folder / "parts"
             if path.suffix == ".parquet":
                 frame.write.parquet(f"file://{parts.resolve()}", compression="zstd")

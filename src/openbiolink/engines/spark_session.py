@@ -7,6 +7,7 @@ one context and its Java process in attributes of a class, which are asked and c
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -19,7 +20,6 @@ from typing import TYPE_CHECKING
 from openbiolink.errors import OpenBioLinkError
 
 if TYPE_CHECKING:
-    import logging
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -54,14 +54,13 @@ def running_session(folder: Path) -> Iterator[SparkSession]:
         if SparkContext._active_spark_context is not None:  # noqa: SLF001
             yield SparkSession.builder.getOrCreate()
             return
-        with _same_interrupts():
-            log, session = folder / "java.txt", None
-            java = _start_java(log)
-            try:
-                session = _begin_session(folder, log, is_new=java is not None)
-                yield session
-            finally:
-                _end(session, java)
+        log, session = folder / "java.txt", None
+        java = _start_java(log)
+        try:
+            session = _begin_session(folder, log, is_new=java is not None)
+            yield session
+        finally:
+            _end(session, java)
 
 
 def _start_java(log: Path) -> subprocess.Popen[bytes] | None:
@@ -96,7 +95,8 @@ def _begin_session(folder: Path, log: Path, *, is_new: bool) -> SparkSession:
         for key, value in settings.items():
             conf.setIfMissing(key, value)
         conf.set("spark.ui.showConsoleProgress", "false")
-        context = SparkContext(conf=conf)
+        with _same_interrupts():
+            context = SparkContext(conf=conf)
     if is_local and "PYSPARK_PYTHON" not in os.environ:
         context.pythonExec = sys.executable
     return SparkSession(context)
@@ -136,7 +136,7 @@ def _end_java(java: subprocess.Popen[bytes], session: SparkSession | None) -> No
 
 @contextmanager
 def _same_interrupts() -> Iterator[None]:
-    """Take back afterwards what Spark has put in the place of the answer to Ctrl-C, and would leave there."""
+    """Take back what Spark puts in the place of the answer to Ctrl-C: it talks to Java amid a talk, and stays there."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -147,15 +147,24 @@ def _same_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _silent_log() -> Iterator[None]:
-    """Keep from the terminal what Spark's Python side logs of errors in statements, since they are raised as well."""
+    """Keep from the terminal what Spark's Python side logs of errors and interruptions, since they are raised as well.
+
+    Py4J logs the latter in the name of the root. Whoever has set up logging gets them.
+    """
     from pyspark.logger import PySparkLogger
 
     log: logging.Logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    root, handler = logging.getLogger(), logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
+    handler.addFilter(lambda record: "py4j" not in record.pathname)
+    if not root.handlers:
+        root.addHandler(handler)
     before, log.disabled = log.disabled, True
     try:
         yield
     finally:
         log.disabled = before
+        root.removeHandler(handler)
 
 
 @contextmanager
@@ -166,8 +175,8 @@ def _told_as_failed_start(log: Path) -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException, OSError) as error:
-        said = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-        reason = said[-1].strip() if said and not hasattr(error, "java_exception") else _reason(error)
+        said = [line for line in log.read_text(errors="replace").splitlines() if line.strip() and not line[0].isspace()]
+        reason = said[-1] if said and not hasattr(error, "java_exception") else _reason(error)
         raise OpenBioLinkError(
             f"Spark did not start ({reason}); have Java 17 or later on the PATH or in JAVA_HOME, and check "
             "SPARK_MASTER and Spark's own settings, or use the embedded engine"
@@ -182,13 +191,13 @@ def _stopped(reason: str) -> OpenBioLinkError:
 
 @contextmanager
 def one_line_errors(told: Callable[[str], OpenBioLinkError] = _stopped) -> Iterator[None]:
-    """Raise in one line what Spark raises in many, or what is raised where its Java process is gone."""
+    """Raise in one line what Spark raises in many, and what is raised where Java or the disk's room is gone."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
         yield
-    except (Py4JError, PySparkException, ConnectionError) as error:
+    except (Py4JError, PySparkException, OSError) as error:
         raise told(_reason(error)) from error
 
 

@@ -161,8 +161,8 @@ def diff_graphs(first: Path, second: Path) -> Diff:
             nodes=_compare_nodes(connection),
             edges=_compare_edges(connection),
             same_nodes=_same_nodes(connection),
-            inputs=_compare_inputs(*manifests),
-            settings=_compare_settings(*manifests),
+            inputs=compare_inputs(*manifests),
+            settings=compare_settings(*manifests),
             notes=tuple(notes),
         )
 
@@ -359,7 +359,8 @@ def _counts(tests: Iterable[str]) -> str:
     return ", ".join(f"count(*) FILTER (WHERE {test})" for test in tests)
 
 
-def _compare_inputs(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> tuple[Change, ...]:
+def compare_inputs(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> tuple[Change, ...]:
+    """What differs between the sources that two manifests of graphs tell of; nothing where one is absent."""
     if first is None or second is None:
         return ()
     one, other = (manifest.get("inputs", {}) for manifest in (first, second))
@@ -375,7 +376,8 @@ def _compare_inputs(first: Mapping[str, Any] | None, second: Mapping[str, Any] |
     return tuple(changes)
 
 
-def _compare_settings(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> tuple[Change, ...]:
+def compare_settings(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> tuple[Change, ...]:
+    """What else differs between two manifests of graphs; nothing where one is absent."""
     if first is None or second is None:
         return ()
     one, other = (

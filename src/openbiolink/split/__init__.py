@@ -7,7 +7,7 @@
     unseen_relation:RELATION    no positive of the training set has the relation
     super_relation:RELATION     an edge of this more special relation, in another part, implies it
     implied_negative:RELATION   a negative of this more general relation, in another part, implies it
-    reverse                     an edge of the same relation, in another part, is its reverse
+    reverse                     an edge of the same relation and sign, in another part, is its reverse
     date_straddles_cut:DATE     the date can be before and after the cut; FIRST/LAST where an edge has several
     mixed_sources:SOURCES       its sources are of several parts
     two_held_nodes              both ends are held out, and only one may be
@@ -25,9 +25,11 @@ from openbiolink.split.graph_files import GraphFiles
 from openbiolink.split.provenance import DateSplit, SourceSplit
 from openbiolink.split.schemes import PairSplit, RandomSplit, Scheme, StratifiedSplit
 from openbiolink.split.structure import ComponentSplit, DegreeSplit
+from openbiolink.split.time import TimeSplit
 
 SCHEMES: tuple[type[Scheme], ...] = (
     RandomSplit,
+    TimeSplit,
     StratifiedSplit,
     PairSplit,
     DateSplit,
@@ -56,6 +58,7 @@ __all__ = [
     "SourceSplit",
     "Split",
     "StratifiedSplit",
+    "TimeSplit",
     "random_split",
     "split_graph",
 ]

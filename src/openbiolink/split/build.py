@@ -11,10 +11,11 @@ from openbiolink.errors import InputError
 from openbiolink.places import written_folder
 from openbiolink.progress import silent
 from openbiolink.schema import schema_of
+from openbiolink.split.changes import compare_slices, describe_changes, put_changes, tell_changes
 from openbiolink.split.graph_files import GraphFiles, hash_of_edge, read_direction, read_graph, read_licence
 from openbiolink.split.leakage import clean_up, write_rules
-from openbiolink.split.negatives import NegativeOptions, make_negatives
 from openbiolink.split.schemes import NAMES, RandomSplit, number_of_folds
+from openbiolink.split.time import join_slices
 from openbiolink.split.write import (
     Outcome,
     describe,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from openbiolink.engines import Engine, Format
     from openbiolink.files import Note
     from openbiolink.progress import Progress
+    from openbiolink.schema import Schema
     from openbiolink.split.negatives import Shortfall
     from openbiolink.split.schemes import Scheme
     from openbiolink.split.write import Variant
@@ -92,7 +94,7 @@ def split_graph(
             be packed, or Parquet), nodes (id, type, perhaps a name), true negatives (as edges).
         target: the folder to write.
         scheme: which edge goes where.
-        before: the earlier slice of the graph, for a split by time, and for nothing else.
+        before: the earlier slice of the graph, for a split by time, and for nothing else; `graph` is the later one.
         schema: a TOML with what relations imply; by default `schema.toml` beside the edges, else the built-in one.
         engine: `embedded` or `spark`.
         output_format: `tsv` or `parquet`, of the tables.
@@ -101,8 +103,10 @@ def split_graph(
         note: called with one line for everything that was merged, removed or could not be had.
 
     Raises:
-        InputError: `target` exists and `overwrite` is not set, or an input file is malformed.
+        InputError: `target` exists and `overwrite` is not set, an input file is malformed, or an earlier slice is
+            missing or of no use.
     """
+    _check_slices(scheme, before)
     if target.exists() and not overwrite:
         raise InputError(f"{target}: exists already; say --overwrite to replace it, or choose another place")
     directed = read_direction(graph.edges, directed=scheme.directed)
@@ -118,6 +122,7 @@ def split_graph(
         progress("split", 0, STEPS)
         keep = _keeper(notes, inputs, note)
         counts = read_graph(tables, graph, before=before, schema=known, directed=directed, note=keep)
+        changes = None if before is None else _compare(tables, graph, before, schema=known, note=keep)
         write_rules(tables, known, directed=directed)
         progress("split", 1, STEPS)
         shortfalls = _add_negatives(tables, scheme, progress)
@@ -132,11 +137,12 @@ def split_graph(
             counts=counts,
             shortfalls=shortfalls,
             read_notes=notes,
+            changes=changes,
         )
         variants = _write_variants(tables, folder, scheme, outcome, output_format)
         for line in scheme.notes(variants[0].details):
             keep(line)
-        write_terms(folder, graph.edges)
+        write_terms(folder, graph.edges, earlier=None if before is None else before.edges)
         manifest = write_manifest(folder, outcome, variants, note=note)
         progress("split", STEPS, STEPS)
     return Split(
@@ -156,6 +162,27 @@ def _keeper(notes: list[str], inputs: Mapping[str, Path], note: Note) -> Note:
     return keep
 
 
+def _check_slices(scheme: Scheme, before: GraphFiles | None) -> None:
+    """Refuse a split by time of one slice, and any other of two."""
+    if scheme.earlier_slice and before is None:
+        raise InputError(
+            f"split {scheme.name}: needs an earlier slice of the graph; give before (--tmo-edges, --tmo-nodes, "
+            "--tmo-tn-edges)"
+        )
+    if before is not None and not scheme.earlier_slice:
+        raise InputError(f"split {scheme.name}: takes no earlier slice ({before.edges}); leave before out, or use time")
+
+
+def _compare(engine: Engine, graph: GraphFiles, before: GraphFiles, *, schema: Schema, note: Note) -> Mapping[str, Any]:
+    """Tell what changed between two slices, make `change` of it, and join their positives."""
+    changes = compare_slices(engine, graph, before, schema=schema)
+    put_changes(engine, changes)
+    for line in tell_changes(changes):
+        note(line)
+    join_slices(engine)
+    return describe_changes(changes)
+
+
 def _add_negatives(engine: Engine, scheme: Scheme, progress: Progress) -> tuple[Shortfall, ...]:
     """Make `removed`, rows that are in no part; `fact`, positives that can be split; `edge`, facts and negatives."""
     engine.make(
@@ -164,10 +191,8 @@ def _add_negatives(engine: Engine, scheme: Scheme, progress: Progress) -> tuple[
            FROM positive WHERE h = t""",
     )
     engine.view("fact", "SELECT h, r, t, score, source FROM positive WHERE h <> t")
-    engine.view("known", "SELECT h, r, t FROM fact")
-    options = NegativeOptions(kind=scheme.negatives, per_positive=scheme.per_positive)
-    draw = scheme.negatives_train_validation or scheme.negatives_test
-    shortfalls = make_negatives(engine, options, seed=scheme.seed, draw=draw, progress=progress)
+    engine.view("known", "SELECT h, r, t FROM positive WHERE h <> t")
+    shortfalls = scheme.add_negatives(engine, progress)
     engine.view(
         "edge",
         """SELECT h, r, t, true AS positive, score, source, true AS curated FROM fact
@@ -213,6 +238,7 @@ def _write_variants(
         train_validation=scheme.negatives_train_validation,
         test=scheme.negatives_test,
         inference=scheme.inference,
+        slices=scheme.earlier_slice,
         output_format=output_format,
     )
     engine.make("left_out", "SELECT * FROM removed")

@@ -28,8 +28,9 @@ SMALL = 4096  # pairs are always listed, never drawn
 AT_ONCE = 1 << 24
 SPARE = 64
 LITTLE = 0.0625  # of the walks lead to a new pair: then no more are made
-STUCK = 0.75  # of the ends that were over are over again: then matching is of no use
-PATIENCE = 4  # times that matching may gain little
+STUCK = 0.75  # of the ends that were over are over again: then other ends are needed
+ROUNDS = 32  # of matching at most, and
+EFFORT = 4  # times as many pairs as wanted are matched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,11 +198,14 @@ def _draw_matching(bits: BitGenerator, search: Search) -> IntArray:
     copies = np.tile(search.positives, -(-search.wanted // len(search.positives)))
     over = copies[_choose(bits, len(copies), search.wanted)]
     found = np.empty(0, dtype=np.int64)
-    patience = PATIENCE
-    while len(over) and patience:
-        kept, again = _divide(bits, found, len(over) if patience < PATIENCE else 0)
+    effort, is_stuck = EFFORT * max(search.wanted, SMALL), False
+    for _ in range(ROUNDS):
+        if not len(over) or effort < 0:
+            break
+        kept, again = _divide(bits, found, len(over) if is_stuck else 0)
         new, rest = _sift(_match(bits, table, np.concatenate([over, again])), taken)
-        patience -= len(rest) > STUCK * len(over)
+        effort -= len(over) + len(again)
+        is_stuck |= len(rest) > STUCK * len(over)
         if len(rest) < len(over):
             found, over, taken = np.concatenate([kept, new]), rest, merged(taken, new)
     return found

@@ -162,6 +162,9 @@ def read_graph(
             """SELECT node.id, kind.id AS kind FROM old_listed_node JOIN node ON node.name = old_listed_node.node
                JOIN kind ON kind.name = old_listed_node.kind""",
         )
+        for path, (_, repeated) in zip((before.edges, before.tn_edges), counts[2:], strict=True):
+            if repeated:
+                note(f"{path}: {repeated} repeated rows of the earlier slice were merged")
     for prefix in slices:
         engine.drop(f"{prefix}listed_node", f"{prefix}typed_node")
     return InputCounts(

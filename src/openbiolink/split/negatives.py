@@ -185,7 +185,13 @@ class Evidence:
 
 
 def make_negatives(
-    engine: Engine, options: NegativeOptions, *, seed: int, draw: bool, progress: Progress
+    engine: Engine,
+    options: NegativeOptions,
+    *,
+    seed: int | str,
+    draw: bool,
+    barred: str | None = None,
+    progress: Progress,
 ) -> tuple[Shortfall, ...]:
     """Make the table `negative` (h, r, t, score, source, curated); what is left over goes to `removed`.
 
@@ -197,6 +203,7 @@ def make_negatives(
         options: how negatives are drawn, and how many there are.
         seed: of the order of surplus true negatives and of the drawn pairs.
         draw: whether to draw pairs where the true negatives do not suffice.
+        barred: a table or view (h, r, t) of further pairs that are not drawn, as they are written.
         progress: is told of every group.
 
     Returns:
@@ -210,7 +217,7 @@ def make_negatives(
     missing = {group: orders.without(there.get(group, Orders())) for group, orders in wanted.items()}
     if not draw:
         return ()
-    found = _draw(engine, missing, options.kind, seed=seed, progress=progress)
+    found = _draw(engine, missing, options.kind, seed=seed, barred=barred, progress=progress)
     relations, kinds = _names(engine)
     return tuple(
         Shortfall(
@@ -257,7 +264,7 @@ def _count_orders(engine: Engine, table: str) -> dict[Group, Orders]:
     return {Group(*row[:3]): Orders(*row[3:]) for row in rows}
 
 
-def _judge_true_negatives(engine: Engine, seed: int) -> None:
+def _judge_true_negatives(engine: Engine, seed: int | str) -> None:
     """Make `judged`: each true negative with its hash, whether it is contrastive, and why it cannot be used, if so.
 
     The hash that chooses among too many has nothing to do with the one that decides the part.
@@ -336,7 +343,13 @@ def _choose_true_negatives(engine: Engine, wanted: Mapping[Group, Orders]) -> No
 
 
 def _draw(
-    engine: Engine, missing: Mapping[Group, Orders], kind: NegativeKind, *, seed: int, progress: Progress
+    engine: Engine,
+    missing: Mapping[Group, Orders],
+    kind: NegativeKind,
+    *,
+    seed: int | str,
+    barred: str | None,
+    progress: Progress,
 ) -> dict[Group, int]:
     """Add drawn pairs to `negative`; returns how many rows of each group, fewer than missing if pairs run out."""
     places = _read_places(engine)
@@ -346,7 +359,7 @@ def _draw(
     drawn = []
     open_groups = [group for group, orders in missing.items() if orders.rows]
     for relation, groups in groupby(enumerate(open_groups), key=lambda item: item[1].relation):
-        evidence = _read_evidence(engine, places, relation, undirected=undirected[relation], kind=kind)
+        evidence = _read_evidence(engine, places, relation, undirected=undirected[relation], kind=kind, barred=barred)
         for done, group in groups:
             progress("negatives", done, len(open_groups))
             rows = _draw_group(_stream(group, names, seed), places, evidence, group, missing=missing[group], kind=kind)
@@ -367,7 +380,9 @@ def _read_places(engine: Engine) -> Places:
     return Places(nodes=listed["id"][order].astype(np.int32), of_node=of_node, begin=begin.tolist())
 
 
-def _read_evidence(engine: Engine, places: Places, relation: int, *, undirected: bool, kind: NegativeKind) -> Evidence:
+def _read_evidence(
+    engine: Engine, places: Places, relation: int, *, undirected: bool, kind: NegativeKind, barred: str | None
+) -> Evidence:
     """What is known of the pairs of a relation; positives are read only where drawing needs them."""
 
     def read(query: str) -> tuple[NodeArray, NodeArray]:
@@ -379,7 +394,8 @@ def _read_evidence(engine: Engine, places: Places, relation: int, *, undirected:
     taken = places.keys(heads, tails, undirected=undirected)
     if not undirected:
         taken = merged(taken, places.keys(tails, heads, undirected=False))
-    used = read(f"SELECT h, t FROM negative WHERE r = {relation}")
+    further = "" if barred is None else f" UNION ALL SELECT h, t FROM {barred} WHERE r = {relation}"
+    used = read(f"SELECT h, t FROM negative WHERE r = {relation}{further}")
     taken = merged(taken, places.keys(*used, undirected=undirected))
     positives = np.empty(0, dtype=np.int64)
     if kind != "uniform":
@@ -387,7 +403,7 @@ def _read_evidence(engine: Engine, places: Places, relation: int, *, undirected:
     return Evidence(taken=taken, positives=positives, undirected=undirected)
 
 
-def _stream(group: Group, names: tuple[Mapping[int, str], Mapping[int, str]], seed: int) -> BitGenerator:
+def _stream(group: Group, names: tuple[Mapping[int, str], Mapping[int, str]], seed: int | str) -> BitGenerator:
     """Random bits of a group alone: seeded by names, so that other groups do not matter."""
     relations, kinds = names
     key = "\t".join([str(seed), "negatives", relations[group.relation], kinds[group.head], kinds[group.tail]])

@@ -18,13 +18,15 @@ import numpy as np
 from openbiolink.errors import InputError
 from openbiolink.split.drawing import NegativeKind  # noqa: TC001, the command line reads the types of options
 from openbiolink.split.graph_files import hash_of_edge
-from openbiolink.split.negatives import NegativeOptions
+from openbiolink.split.negatives import NegativeOptions, make_negatives
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from openbiolink.engines import Engine
+    from openbiolink.progress import Progress
+    from openbiolink.split.negatives import Shortfall
 
 HASH_BITS = 60
 EDGE = "edge.h, edge.r, edge.t, edge.positive, edge.score, edge.source, edge.curated"
@@ -66,6 +68,7 @@ class Scheme(ABC):
     summary: ClassVar[str]  # one line for people
     unseen_by_design: ClassVar[bool] = False  # whether held-out rows have nodes that training lacks
     inference: ClassVar[bool] = False  # whether a part `inference` is to be seen when held-out rows are predicted
+    earlier_slice: ClassVar[bool] = False  # whether an earlier slice of the graph is needed
 
     seed: Annotated[int, Flag("--seed", "NUMBER", "Another seed gives another split.")] = 42
     negatives: Annotated[NegativeKind, Flag("--negatives", "KIND", "How negatives are drawn.")] = "uniform"
@@ -84,6 +87,16 @@ class Scheme(ABC):
     @abstractmethod
     def check(self) -> None:
         """Raise `InputError` where an option of this scheme alone is out of its range."""
+
+    def add_negatives(self, engine: Engine, progress: Progress) -> tuple[Shortfall, ...]:
+        """Make `negative`, and return what is missing there, as `openbiolink.split.negatives.make_negatives` does."""
+        return make_negatives(
+            engine,
+            NegativeOptions(kind=self.negatives, per_positive=self.per_positive),
+            seed=self.seed,
+            draw=self.negatives_train_validation or self.negatives_test,
+            progress=progress,
+        )
 
     @abstractmethod
     def assign(self, engine: Engine) -> None:

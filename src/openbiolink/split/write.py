@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from openbiolink.croissant import CROISSANT_FILE, LICENCE_FILE, MANIFEST_FILE, croissant
+from openbiolink.croissant import CHANGE_COLUMNS, CROISSANT_FILE, LICENCE_FILE, MANIFEST_FILE, croissant
 from openbiolink.files import sha256_of, write_json, write_text
 from openbiolink.graph.licence import unknown_terms_text
 
@@ -26,7 +25,7 @@ FORMAT = "openbiolink-split/1"
 PARTS = ("train", "validation", "test")
 INFERENCE = "inference"
 NAMED = 20
-EXTRA_FILES = ("vanished_edges.csv", "changes.tsv")
+CHANGES_FILE = "changes.tsv"
 FOLD = re.compile(r"fold_[0-9]+")
 
 NAMES = """JOIN node head ON head.id = h JOIN relation ON relation.id = r JOIN node tail ON tail.id = t"""
@@ -35,6 +34,15 @@ REMOVED_ROWS = f"""
         source, reason
     FROM removed {NAMES} ORDER BY h, r, t, score, positive, source, reason
 """
+
+VANISHED_ROWS = f"""
+    SELECT head.name AS head, relation.name AS relation, tail.name AS tail, score, value, source
+    FROM (SELECT h, r, t, score, 1 AS value, source FROM old_positive ANTI JOIN now_positive USING (h, r, t)
+          UNION ALL
+          SELECT h, r, t, score, 0, source FROM old_true_negative ANTI JOIN now_true_negative USING (h, r, t)) vanished
+    {NAMES} ORDER BY h, r, t, score, value, source
+"""
+CHANGES = f"SELECT {', '.join(CHANGE_COLUMNS)} FROM change ORDER BY what, name, source"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +58,7 @@ class Outcome:
         counts: what they held.
         shortfalls: groups of negatives that are too few.
         read_notes: what was noted while the input was read.
+        changes: between an earlier slice and the present one; None where there is one slice only.
     """
 
     scheme: str
@@ -60,6 +69,7 @@ class Outcome:
     counts: InputCounts
     shortfalls: Sequence[Shortfall]
     read_notes: Sequence[str]
+    changes: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +118,12 @@ def _unseen(part: str) -> str:
 
 
 def split_files(
-    *, train_validation: bool = True, test: bool = True, inference: bool = False, output_format: Format = "tsv"
+    *,
+    train_validation: bool = True,
+    test: bool = True,
+    inference: bool = False,
+    slices: bool = False,
+    output_format: Format = "tsv",
 ) -> dict[str, str]:
     """The query of every table of a split, by file name; the flags leave out or add files."""
     files = {
@@ -130,6 +145,8 @@ def split_files(
             files["negative_inference_sample.csv"] = _rows("inference", positive=False)
     if test:
         files["negative_test_sample.csv"] = _rows("test", positive=False)
+    if slices:
+        files |= {"vanished_edges.csv": VANISHED_ROWS, CHANGES_FILE: CHANGES}
     if output_format == "parquet":
         files = {f"{name.rpartition('.')[0]}.parquet": query for name, query in files.items()}
     return files
@@ -138,19 +155,25 @@ def split_files(
 def is_split_file(name: str) -> bool:
     """Whether a file or folder of this name is one that a split consists of."""
     stem = name.rpartition(".")[0]
-    tables = {table.rpartition(".")[0] for table in (*split_files(inference=True), *EXTRA_FILES)}
+    tables = {table.rpartition(".")[0] for table in split_files(inference=True, slices=True)}
     return name in {MANIFEST_FILE, LICENCE_FILE, CROISSANT_FILE} or FOLD.fullmatch(name) is not None or stem in tables
 
 
 def write_tables(engine: Engine, folder: Path, name: str, files: Mapping[str, str]) -> dict[str, int]:
-    """Write the tables of one split: tab-separated, no header, LF, sorted by bytes; or Parquet with the same rows.
+    """Write the tables of one split: tab-separated, LF, sorted by bytes; or Parquet with the same rows.
+
+    No table has a header, but that of changes.
 
     Returns:
         File, with the folder `name` before it → rows.
     """
     (folder / name).mkdir(exist_ok=True)
     prefix = f"{name}/" if name else ""
-    return {prefix + file: engine.write(query, folder / name / file) for file, query in sorted(files.items())}
+    rows = {prefix + file: engine.write(query, folder / name / file) for file, query in sorted(files.items())}
+    if CHANGES_FILE in files:
+        path = folder / name / CHANGES_FILE
+        write_text(path, "\t".join(CHANGE_COLUMNS) + "\n" + path.read_text(encoding="utf-8"))
+    return rows
 
 
 def describe(
@@ -173,13 +196,20 @@ def describe(
     )
 
 
-def write_terms(folder: Path, edges: Path) -> None:
-    """Write `LICENSE.txt`: the one that lies beside the edges, or a text that says that the terms are unknown."""
+def write_terms(folder: Path, edges: Path, *, earlier: Path | None = None) -> None:
+    """Write `LICENSE.txt`: the one that lies beside the edges, or a text that says that the terms are unknown.
+
+    Where other terms lie beside the edges of an earlier slice, they follow.
+    """
+    texts = [_terms_of(edges)]
+    if earlier is not None and (others := _terms_of(earlier)) not in texts:
+        texts += [b"\nThe terms of the earlier slice, which the training set is made of:\n\n", others]
+    (folder / LICENCE_FILE).write_bytes(b"".join(texts))
+
+
+def _terms_of(edges: Path) -> bytes:
     beside = edges.with_name(LICENCE_FILE)
-    if beside.is_file():
-        shutil.copyfile(beside, folder / LICENCE_FILE)
-    else:
-        write_text(folder / LICENCE_FILE, unknown_terms_text())
+    return beside.read_bytes() if beside.is_file() else unknown_terms_text().encode()
 
 
 def write_manifest(folder: Path, outcome: Outcome, variants: Sequence[Variant], *, note: Note) -> dict[str, Any]:
@@ -188,7 +218,7 @@ def write_manifest(folder: Path, outcome: Outcome, variants: Sequence[Variant], 
     `relations` has, for every relation of the edges file, its distinct positives in the input, in each part
     and among the removed; its share of all positives of each part (0 to 1); and how many negatives it lacks.
     `leaks` is what the audit counted in the end, `details` what the scheme tells. `folds` has counts and leaks of every
-    fold.
+    fold, `changes` what differs between two slices.
 
     Args:
         folder: holds all other files already, `LICENSE.txt` among them.
@@ -219,6 +249,8 @@ def write_manifest(folder: Path, outcome: Outcome, variants: Sequence[Variant], 
         "details": dict(main.details),
         "notes": [*outcome.read_notes, *notes],
     }
+    if outcome.changes is not None:
+        manifest["changes"] = dict(outcome.changes)
     if folds:
         manifest["folds"] = [{"folder": fold.name, "counts": fold.counts, "leaks": fold.leaks} for fold in folds]
     write_json(folder / CROISSANT_FILE, croissant(manifest))
