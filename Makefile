@@ -23,7 +23,7 @@ demo: $(VENV)/base  ## Set up and run the whole road on made-up sources; ends wi
 	$(BIN)/openbiolink demo
 
 test: $(VENV)/test lint types  ## Set up and run lint, types and all tests.
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: $(VENV)/test  ## Check style.
 	$(BIN)/ruff check

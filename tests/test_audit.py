@@ -108,6 +108,19 @@ CIRCLES = (  # paths that end where they began, and such that also are an edge
     {"b": {"transitive": True}, "c": {"transitive": True}},
     0.8,
 )
+LOOPS = (  # of a relation that joins all its heads with all its tails, and of one that is symmetric
+    {
+        "train": [("NA", "a", "ä"), ("n1", "a", "n2"), ("n1", "a", "ä"), ("n10", "a", "n10"), ("n2", "a", "n2")],
+        "valid": [("NA", "b", "n10"), ("n10", "b", "n10")],
+        "test": [("NA", "a", "n2"), ("n1", "a", "n10"), ("n10", "b", "NA"), ("NA", "b", "NA")],
+    },
+    {
+        "train": [("n10", "b", "NA"), ("NA", "b", "NA")],
+        "test": [("n2", "a", "NA"), ("NA", "b", "NA"), ("NA", "b", "NA")],
+    },
+    {"b": {"symmetric": True, "parent": "a"}},
+    0.8,
+)
 
 
 def write_rows(path, rows):
@@ -163,6 +176,7 @@ def comparable(details):
 @SLOW
 @given(SPLITS)
 @example(CIRCLES)
+@example(LOOPS)
 def test_every_check_equals_its_definition(split):
     parts, negatives, schema, threshold = split
     found = by_id(audited(parts, negatives, schema, threshold))

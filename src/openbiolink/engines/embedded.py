@@ -116,6 +116,16 @@ class EmbeddedEngine:
             note=note,
         )
 
+    def _named(self, query: str, numbered: Mapping[str, str]) -> str:
+        """The query with names for numbers: sorted, then looked up in lists, which spares memory."""
+        columns = [name for name, *_ in self.rows(f"DESCRIBE {query}")]
+        chosen = (f"of_{numbered[name]}[{name} + 1] AS {name}" if name in numbered else name for name in columns)
+        lists = (
+            f"(SELECT list(name ORDER BY id) AS of_{table} FROM {table})" for table in sorted(set(numbered.values()))
+        )
+        ordered = f"(SELECT * FROM ({query}) ORDER BY {', '.join(numbered)})"
+        return f"SELECT {', '.join(chosen)} FROM {', '.join((ordered, *lists))}"
+
     def _read_parquet(self, path: Path, table: str, columns: Sequence[str]) -> None:
         pattern = str(path / "**" / "*.parquet") if path.is_dir() else str(path)
         try:
@@ -127,8 +137,9 @@ class EmbeddedEngine:
         chosen = ", ".join(f'coalesce(CAST("{name}" AS VARCHAR), \'\') AS "{name}"' for name in columns)
         self.make(table, f"SELECT {chosen} FROM read_parquet({quote(pattern)})")
 
-    def write(self, query: str, path: Path, *, separator: str = "\t") -> int:
+    def write(self, query: str, path: Path, *, numbered: Mapping[str, str] | None = None, separator: str = "\t") -> int:
         """Write the rows of an ordered query to a file."""
+        query = self._named(query, numbered) if numbered else query
         if path.suffix != ".parquet":
             return write_tsv(self._connection, query, path, separator=separator)
         copied = self.rows(f"COPY ({query}) TO {quote(str(path))} (FORMAT parquet, COMPRESSION zstd)")

@@ -204,6 +204,14 @@ class SparkEngine:
         """The rows of a query, in which a backslash stands for itself; Spark would take it for an escape."""
         return self._session.sql(query.replace("\\", "\\\\"))
 
+    def _named(self, query: str, numbered: Mapping[str, str]) -> str:
+        """The query with names for numbers, in the order of the numbers."""
+        columns = self._sql(query).columns
+        chosen = (f"of_{name}.name AS {name}" if name in numbered else f"numbered.{name}" for name in columns)
+        joins = (f"JOIN {table} AS of_{name} ON of_{name}.id = numbered.{name}" for name, table in numbered.items())
+        order = ", ".join(f"numbered.{name}" for name in numbered)
+        return f"SELECT {', '.join(chosen)} FROM ({query}) AS numbered {' '.join(joins)} ORDER BY {order}"
+
     def make(self, table: str, query: str) -> None:
         """Create or replace a table by the rows of a query."""
         with one_line_errors():
@@ -342,8 +350,9 @@ class SparkEngine:
             place = link
         return f"file://{place}"
 
-    def write(self, query: str, path: Path, *, separator: str = "\t") -> int:
+    def write(self, query: str, path: Path, *, numbered: Mapping[str, str] | None = None, separator: str = "\t") -> int:
         """Write the rows of an ordered query to a file, or to a folder of Parquet files."""
+        query = self._named(query, numbered) if numbered else query
         if path.is_dir():
             raise InputError(f"{path}: is a folder already; remove it, or write to another place")
         with one_line_errors(), scratch_folder(path.parent, f".{path.name}-parts-") as folder:

@@ -13,7 +13,7 @@ from openbiolink.progress import silent
 from openbiolink.schema import schema_of
 from openbiolink.split.changes import compare_slices, describe_changes, put_changes, tell_changes
 from openbiolink.split.graph_files import GraphFiles, hash_of_edge, read_direction, read_graph, read_licence
-from openbiolink.split.leakage import clean_up, write_rules
+from openbiolink.split.leakage import clean_up, keep_rows, write_rules
 from openbiolink.split.schemes import NAMES, RandomSplit, number_of_folds
 from openbiolink.split.time import join_slices
 from openbiolink.split.write import (
@@ -220,14 +220,19 @@ def _assign(engine: Engine, scheme: Scheme) -> None:
     engine.drop("unwanted")
 
 
-def _variants(scheme: Scheme) -> Iterator[tuple[str, str]]:
+def _variants(engine: Engine, scheme: Scheme) -> Iterator[tuple[str, str]]:
     """The splits to write: the folder inside the target, and SQL for the part of a row of `assigned`."""
     yield "", "part"
     if isinstance(scheme, RandomSplit) and scheme.crossval is not None:
         folds = number_of_folds(scheme.crossval)
+        engine.make(
+            "assigned",
+            f"""SELECT edge.h, edge.r, edge.t, positive, score, source, part,
+                    CAST({hash_of_edge(f"{scheme.seed} fold")} % {folds} AS INTEGER) AS fold
+                FROM assigned edge {NAMES}""",
+        )
         for fold in range(folds):
-            mine = f"{hash_of_edge(f'{scheme.seed} fold')} % {folds} = {fold}"
-            yield f"fold_{fold}", f"CASE WHEN part = 'train' AND {mine} THEN 'validation' ELSE part END"
+            yield f"fold_{fold}", f"CASE WHEN part = 'train' AND fold = {fold} THEN 'validation' ELSE part END"
 
 
 def _write_variants(
@@ -243,13 +248,9 @@ def _write_variants(
     )
     engine.make("left_out", "SELECT * FROM removed")
     variants = []
-    for name, part in _variants(scheme):
+    for name, part in _variants(engine, scheme):
         engine.make("removed", "SELECT * FROM left_out")
-        engine.make(
-            "kept",
-            f"""SELECT edge.h, edge.r, edge.t, positive, score, source, {part} AS part
-                FROM assigned edge {NAMES if "head" in part else ""}""",
-        )
+        keep_rows(engine, f"SELECT h, r, t, positive, score, source, {part} AS part FROM assigned")
         leaks = clean_up(engine, unseen_by_design=scheme.unseen_by_design)
         rows = write_tables(engine, folder, name, files)
         details = {} if name else scheme.details(engine)

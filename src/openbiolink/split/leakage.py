@@ -18,8 +18,9 @@ The steps of a pass, in this order:
 
 `clean_up` repeats passes until the audit, which counts leaks by other means, finds none.
 
-Tables: `kept` (h, r, t, positive, score, source, part) are the rows that stay, `removed` has those that do not, with
-the reason; `implies` is made here by `write_rules`; `held_node` (id) are nodes that may be unseen.
+Tables: `kept` (h, r, t, positive, score, source, part), made by `keep_rows` of `context_row` and `held`, are the rows that
+stay; `removed` has those that do not, with the reason; `implies` is made here by `write_rules`; `held_node` (id) are
+nodes that may be unseen.
 """
 
 from __future__ import annotations
@@ -37,7 +38,17 @@ if TYPE_CHECKING:
 
 CONTEXT = "kept.part IN ('train', 'inference')"
 HELD = "kept.part IN ('validation', 'test')"
+ROW = "h, r, t, positive, score, source, part"
 PASSES = 10  # each removes rows, or is the last
+
+
+def keep_rows(engine: Engine, rows: str) -> None:
+    """Make `context_row` and `held` of a query, and `kept` of both: only the held-out rows are ever touched."""
+    engine.view("kept", rows)
+    context, held = f"SELECT {ROW} FROM kept WHERE {CONTEXT}", f"SELECT {ROW} FROM kept WHERE {HELD}"
+    engine.make("context_row", context)
+    engine.make("held", held)
+    engine.view("kept", f"SELECT {ROW} FROM context_row UNION ALL SELECT {ROW} FROM held")
 
 
 def write_rules(engine: Engine, schema: Schema, *, directed: bool) -> None:
@@ -110,16 +121,16 @@ def drop_unseen(engine: Engine) -> None:
     engine.make("known_node", "SELECT id FROM seen_node UNION SELECT id FROM held_node")
     _remove(
         engine,
-        f"""
-        SELECT kept.h, kept.r, kept.t, kept.positive, kept.part, CASE
+        """
+        SELECT held.h, held.r, held.t, held.positive, held.part, CASE
             WHEN a.id IS NULL AND b.id IS NULL THEN 'unseen_node:' || head.name || ',' || tail.name
             WHEN a.id IS NULL THEN 'unseen_node:' || head.name
             WHEN b.id IS NULL THEN 'unseen_node:' || tail.name
             ELSE 'unseen_relation:' || relation.name
         END AS reason
-        FROM kept JOIN node head ON head.id = h JOIN node tail ON tail.id = t JOIN relation ON relation.id = r
+        FROM held JOIN node head ON head.id = h JOIN node tail ON tail.id = t JOIN relation ON relation.id = r
         LEFT JOIN known_node a ON a.id = h LEFT JOIN known_node b ON b.id = t LEFT JOIN seen_relation s ON s.id = r
-        WHERE {HELD} AND (a.id IS NULL OR b.id IS NULL OR s.id IS NULL)
+        WHERE a.id IS NULL OR b.id IS NULL OR s.id IS NULL
         """,
     )
 
@@ -128,9 +139,9 @@ def drop_reversed(engine: Engine) -> None:
     """Remove held-out positives whose reverse, by the same relation, is in another part."""
     _remove(
         engine,
-        f"""
+        """
         SELECT DISTINCT held.h, held.r, held.t, held.positive, held.part, 'reverse' AS reason
-        FROM (SELECT h, r, t, positive, part FROM kept WHERE positive AND {HELD}) held
+        FROM (SELECT h, r, t, positive, part FROM held WHERE positive) held
         JOIN (SELECT h, r, t, part FROM kept WHERE positive) other
             ON other.h = held.t AND other.r = held.r AND other.t = held.h
         WHERE other.part <> held.part AND NOT (held.part = 'test' AND other.part = 'validation')
@@ -148,17 +159,17 @@ def drop_implied(engine: Engine) -> None:
         _list_implied(engine, f"general IN (SELECT id FROM relation WHERE depth = {depth})")
         _remove(
             engine,
-            f"""
-            SELECT kept.h, kept.r, kept.t, kept.positive, kept.part, min(CASE
-                WHEN implied.special = kept.r THEN 'reverse'
+            """
+            SELECT held.h, held.r, held.t, held.positive, held.part, min(CASE
+                WHEN implied.special = held.r THEN 'reverse'
                 WHEN mutual THEN 'inverse:' || relation.name
                 ELSE 'super_relation:' || relation.name END) AS reason
-            FROM kept JOIN implied ON implied.h = kept.h AND implied.r = kept.r AND implied.t = kept.t
-                AND implied.positive = kept.positive
+            FROM held JOIN implied ON implied.h = held.h AND implied.r = held.r AND implied.t = held.t
+                AND implied.positive = held.positive
             JOIN relation ON relation.id = implied.special
-            WHERE {HELD} AND kept.part <> implied.part
-                AND NOT (mutual AND kept.part = 'test' AND implied.part = 'validation')
-            GROUP BY kept.h, kept.r, kept.t, kept.positive, kept.part
+            WHERE held.part <> implied.part
+                AND NOT (mutual AND held.part = 'test' AND implied.part = 'validation')
+            GROUP BY held.h, held.r, held.t, held.positive, held.part
             """,
         )
     engine.drop("implied")
@@ -205,18 +216,14 @@ def _list_implied(engine: Engine, condition: str) -> None:
 
 
 def _remove(engine: Engine, hits: str) -> None:
-    """Move the rows of `kept` that a query (h, r, t, positive, part, reason) names to `removed`, with the reason."""
+    """Move the rows of `held` that a query (h, r, t, positive, part, reason) names to `removed`, with the reason."""
     engine.make("hit", hits)
     if engine.rows("SELECT count(*) FROM hit")[0][0]:
-        same = "hit.h = kept.h AND hit.r = kept.r AND hit.t = kept.t AND hit.positive = kept.positive"
+        same = "hit.h = held.h AND hit.r = held.r AND hit.t = held.t AND hit.positive = held.positive"
         engine.append(
             "removed",
-            f"""SELECT kept.h, kept.r, kept.t, kept.positive, score, source, kept.part, reason
-                FROM kept JOIN hit ON {same}""",
+            f"""SELECT held.h, held.r, held.t, held.positive, score, source, held.part, reason
+                FROM held JOIN hit ON {same}""",
         )
-        engine.make(
-            "kept",
-            """SELECT h, r, t, positive, score, source, part FROM kept
-               ANTI JOIN hit USING (h, r, t, positive)""",
-        )
+        engine.make("held", f"SELECT {ROW} FROM held ANTI JOIN hit USING (h, r, t, positive)")
     engine.drop("hit")

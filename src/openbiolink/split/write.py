@@ -6,6 +6,7 @@ import hashlib
 import re
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from openbiolink.croissant import CHANGE_COLUMNS, CROISSANT_FILE, LICENCE_FILE, MANIFEST_FILE, croissant
@@ -26,6 +27,8 @@ PARTS = ("train", "validation", "test")
 INFERENCE = "inference"
 NAMED = 20
 CHANGES_FILE = "changes.tsv"
+SAMPLE_FILE = "_sample."
+NUMBERED = MappingProxyType({"head": "node", "relation": "relation", "tail": "node"})
 FOLD = re.compile(r"fold_[0-9]+")
 
 NAMES = """JOIN node head ON head.id = h JOIN relation ON relation.id = r JOIN node tail ON tail.id = t"""
@@ -94,9 +97,10 @@ class Variant:
 
 
 def _rows(part: str, *, positive: bool) -> str:
+    """Rows of a sample file, with numbers for names."""
     return f"""
-        SELECT head.name AS head, relation.name AS relation, tail.name AS tail, score, {positive:d} AS value, source
-        FROM kept {NAMES} WHERE part = '{part}' AND positive = {positive} ORDER BY h, r, t
+        SELECT h AS head, r AS relation, t AS tail, score, {positive:d} AS value, source
+        FROM kept WHERE part = '{part}' AND positive = {positive}
     """
 
 
@@ -169,7 +173,10 @@ def write_tables(engine: Engine, folder: Path, name: str, files: Mapping[str, st
     """
     (folder / name).mkdir(exist_ok=True)
     prefix = f"{name}/" if name else ""
-    rows = {prefix + file: engine.write(query, folder / name / file) for file, query in sorted(files.items())}
+    rows = {
+        prefix + file: engine.write(query, folder / name / file, numbered=NUMBERED if SAMPLE_FILE in file else None)
+        for file, query in sorted(files.items())
+    }
     if CHANGES_FILE in files:
         path = folder / name / CHANGES_FILE
         write_text(path, "\t".join(CHANGE_COLUMNS) + "\n" + path.read_text(encoding="utf-8"))
