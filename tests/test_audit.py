@@ -234,16 +234,16 @@ def test_examples_are_rows_that_the_check_speaks_of(split):
     parts, negatives, schema, threshold = split
     graph = oracle.Graph(parts, negatives, schema, threshold)
     for finding in audited(parts, negatives, schema, threshold).checks:
-        rows = [(one.part, (one.head, one.relation, one.tail)) for one in finding.examples]
-        assert len(rows) <= 3
+        rows = [((one.head, one.relation, one.tail), one.part) for one in finding.examples]
         if finding.id in oracle.CHECKS:
             hit = oracle.CHECKS[finding.id](graph)[0]
-            hits = sorted({(triple, part) for part, triple in graph.rows if hit(part, triple)})
-            assert sorted((triple, part) for part, triple in rows) == sorted(hits[:3], key=str) or set(rows) <= {
-                (part, triple) for triple, part in hits
-            }
+            assert rows == sorted({(triple, part) for part, triple in graph.rows if hit(part, triple)})[:3]
         elif finding.id == "negative_collision":
-            assert set(rows) <= set(graph.negatives)
+            denied = {(triple, part) for part, triple in graph.negatives}
+            assert rows == sorted(set(rows) & denied)
+            assert len(rows) <= 3
+        else:
+            assert rows == []
         assert all(one.because for one in finding.examples)
 
 

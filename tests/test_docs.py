@@ -10,6 +10,7 @@ import pytest
 from conftest import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = [
     code
     for page in sorted((ROOT / "docs").rglob("*.md"))
@@ -72,7 +73,7 @@ def test_the_examples_of_the_pages_run(code):
 
 def test_the_commands_of_the_readme_exist(demo_folder):
     commands = re.findall(r"^openbiolink (.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert len(commands) == 6
+    assert len(commands) == 7
     for command in (line.partition("#")[0].strip() for line in commands):
         if "predictions" in command:
             continue  # needs a model's file; tests/test_topk.py runs it
@@ -88,6 +89,56 @@ def test_the_commands_of_the_readme_exist(demo_folder):
         )
         assert done.returncode == 0, done.stderr
     assert (demo_folder / "degree.json").is_file()
+
+
+def shown_in_the_readme():
+    """The lines of the example of an audit that are not left out."""
+    (shown,) = re.findall(r"```console\n\$ openbiolink audit wn18rr\n(.*?)```", README, flags=re.DOTALL)
+    lines = [line for line in shown.splitlines() if line != "…"]
+    assert len(lines) > 10
+    return lines
+
+
+@pytest.mark.real
+def test_the_audit_of_the_readme_is_real(shared):
+    command = [sys.executable, "-m", "openbiolink", "audit", shared / "data" / "kg" / "wn18rr"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 1, done.stderr
+    found = [line.rstrip() for line in done.stdout.splitlines()]
+    assert [line for line in shown_in_the_readme() if line not in found] == []
+
+
+def test_every_scheme_and_every_reason_is_explained():
+    from openbiolink import split
+
+    page = (ROOT / "docs" / "split.md").read_text(encoding="utf-8")
+    assert [scheme.name for scheme in split.SCHEMES if f"(#{anchor_of(scheme.name, page)})" not in page] == []
+    reasons = re.findall(r"^    (\w+)(?:\[?:[\w,:\[\]]+)?  ", split.__doc__, flags=re.MULTILINE)
+    assert len(reasons) == len(split.__doc__.split("reasons:")[1].strip().splitlines())
+    table = page[page.index("| reason in") : page.index("Drawn negatives that no part")]
+    assert [reason for reason in reasons if not re.search(rf"`{reason}[`:]", table)] == []
+
+
+def anchor_of(scheme, page):
+    """Where the section about a scheme begins, as links to it are written."""
+    (heading,) = [line for line in page.splitlines() if line.startswith("## ") and f"`{scheme}`" in line]
+    return re.sub(r"[^\w -]", "", heading.removeprefix("## ").lower()).replace(" ", "-")
+
+
+def test_every_check_of_the_audit_is_explained():
+    from openbiolink.audit.render import ADVICE
+
+    page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^### `(\w+)`$", page, flags=re.MULTILINE)) == set(ADVICE)
+    assert f"`openbiolink audit`: {len(ADVICE)} checks" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_counts_the_schemes():
+    from openbiolink.split import SCHEMES
+
+    (listed,) = re.findall(r"knows twelve schemes: (.*?) for what a\nmodel has not seen", README, flags=re.DOTALL)
+    assert len(SCHEMES) == 12
+    assert {scheme.name for scheme in SCHEMES} == set(re.findall(r"`([\w-]+)`", listed))
 
 
 def test_every_key_of_a_catalogue_is_explained():

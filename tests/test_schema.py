@@ -321,10 +321,10 @@ def good_tables(draw):
 
 
 def test_tables_of_both_kinds_occur():
-    find(any_tables(), lambda declared: len(declared) > 2 and implied.contradiction(declared) is None)
-    find(any_tables(), lambda declared: (implied.contradiction(declared) or "").endswith("above itself"))
-    find(any_tables(), lambda declared: (implied.contradiction(declared) or "").endswith("contradicts itself"))
-    find(good_tables(), lambda declared: max(implied.levels_above(declared, name) for name in declared) == 3)
+    assert find(any_tables(), lambda declared: len(declared) > 2 and implied.contradiction(declared) is None)
+    assert find(any_tables(), lambda declared: (implied.contradiction(declared) or "").endswith("above itself"))
+    assert find(any_tables(), lambda declared: (implied.contradiction(declared) or "").endswith("contradicts itself"))
+    assert find(good_tables(), lambda declared: max(implied.levels_above(declared, name) for name in declared) == 3)
 
 
 @given(declared=any_tables() | good_tables())

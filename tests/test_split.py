@@ -413,7 +413,8 @@ def test_the_best_score_and_all_sources_of_repeated_rows_stay(tmp_path, scores, 
         ("edges.csv", "a\t\tb\t\tA\n", r"edges.csv, line 1: an id or type is empty"),
         ("edges.csv", "a\tr\tb\t\tA\n  \n\t\t\t\t\n", r"edges.csv, line 3: an id or type is empty"),
         ("edges.csv", "a\t \tb\t\tA\n", r"edges.csv, line 1: an id or type is empty"),
-        ("edges.csv", "a\tr\tb\n", r"edges.csv, line 1 \(3 cells\): expected 5 cells"),
+        ("edges.csv", "a\tr\tb\tx\n", r"edges.csv, line 1 \(4 cells\): expected 5 cells"),
+        ("edges.csv", "a\tr\tb\na\tr\tb\t\t\n", r"edges.csv, line 2 \(5 cells\): expected 3 cells"),
         ("TN_edges.csv", "a\tr\t\t\tA\n", r"TN_edges.csv, line 1: an id or type is empty"),
         ("nodes.csv", "a\tGENE\nb\t\n", r"nodes.csv, line 2: an id or type is empty"),
         ("nodes.csv", "a\tGENE\nb\tGENE\na\tDRUG\n", r"line 1 \(a is GENE\), line 3 \(a is DRUG\)"),
@@ -712,8 +713,8 @@ def test_an_existing_split_is_replaced_only_when_told(tmp_path):
     old = contents(split(tmp_path, rows).folder)
     with pytest.raises(InputError, match=r"out: exists already; say --overwrite"):
         split(tmp_path, [], overwrite=False)
-    with pytest.raises(InputError, match="3 cells"):
-        split(tmp_path, [("NA", "r", "NA")])
+    with pytest.raises(InputError, match="4 cells"):
+        split(tmp_path, [("NA", "r", "NA", "")])
     assert contents(tmp_path / "out") == old
     (tmp_path / "out" / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(InputError, match=r"notes.txt, which was not written here"):
@@ -721,7 +722,7 @@ def test_an_existing_split_is_replaced_only_when_told(tmp_path):
     assert contents(tmp_path / "out") == old | {"notes.txt": b"mine"}
 
 
-@pytest.mark.parametrize("step", ["make_negatives", "drop_unseen", "write_parts", "write_terms", "write_manifest"])
+@pytest.mark.parametrize("step", ["_add_negatives", "clean_up", "write_tables", "write_terms", "write_manifest"])
 def test_what_fails_half_way_leaves_the_old_split_whole(tmp_path, monkeypatch, step):
     rows = [("NA", "r", "NCBIGENE:1", "", "A")]
     old = contents(split(tmp_path, rows).folder)

@@ -330,6 +330,17 @@ def test_negatives_that_are_only_turned_around_are_not_tested(tmp_path):
     assert found.manifest["counts"]["parts"]["test"] == {"positive": 2, "negative": 2}
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_drawn_negatives_are_not_those_of_training_turned_around(tmp_path, seed):
+    edges = [(gene(number), "GENE_ACTIVATION_GENE", gene((number + 1) % 6), "", "A") for number in range(6)]
+    new = [(gene(number), "GENE_ACTIVATION_GENE", gene((number + 2) % 6), "", "A") for number in range(3)]
+    folder = split(tmp_path, (edges,), (edges + new,), TimeSplit(seed=seed)).folder
+    rows = read_split(folder)
+    assert len(rows["train", 0]) == 6
+    assert rows["test", 0]
+    assert not turned(triples_of(rows["train", 0])) & triples_of(rows["test", 0])
+
+
 def test_held_out_copies_of_training_edges_go_and_training_stays(tmp_path):
     edges = [
         ("NCBIGENE:1", "GENE_GENE", "NCBIGENE:2", "1", "A"),

@@ -21,6 +21,7 @@ from openbiolink.cli import app
 from openbiolink.cli.sources import CHECKED, list_rows
 from openbiolink.sources import declarations
 from openbiolink.sources.catalogue import DEFAULT_EDITION, EDITIONS, load_catalogue
+from openbiolink.split import SCHEMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,7 +39,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("generate",),
     ("diff",),
     ("split",),
-    ("split", "rand"),
+    *(("split", scheme.name) for scheme in SCHEMES),
     ("audit",),
     ("evaluate",),
     ("demo",),

@@ -3,7 +3,8 @@
     sources  →  graph  →  split  →  evaluation  →  report
 
     load_catalogue, generate_graph     source files become nodes, edges and true negatives
-    random_split                       a graph becomes training, validation and test set
+    split_graph, RandomSplit, …        a graph becomes training, validation and test set
+    find_parts, audit_files            a split, of any program, shows what it gives away
     load_dataset, evaluate, baseline   a model becomes exact filtered ranks and metrics
     write_report                       the numbers become a page
     run_demo                           all of it, on made-up sources
@@ -17,6 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from openbiolink.audit import Audit, AuditFiles, audit_files, find_parts
     from openbiolink.dataset import Dataset, from_labelled, load_dataset
     from openbiolink.demo import run_demo
     from openbiolink.errors import OpenBioLinkError
@@ -24,19 +26,52 @@ if TYPE_CHECKING:
     from openbiolink.graph import Graph, GraphOptions, generate_graph, import_edges
     from openbiolink.report import write_report
     from openbiolink.sources.catalogue import load_catalogue
-    from openbiolink.split import RandomSplit, Split, random_split
+    from openbiolink.split import (
+        BranchSplit,
+        ColdSplit,
+        ComponentSplit,
+        DateSplit,
+        DegreeSplit,
+        GraphFiles,
+        InductiveSplit,
+        PairSplit,
+        RandomSplit,
+        SemiInductiveSplit,
+        SourceSplit,
+        Split,
+        StratifiedSplit,
+        TimeSplit,
+        random_split,
+        split_graph,
+    )
 
 __all__ = [
+    "Audit",
+    "AuditFiles",
+    "BranchSplit",
+    "ColdSplit",
+    "ComponentSplit",
     "Dataset",
+    "DateSplit",
+    "DegreeSplit",
     "Evaluation",
     "Graph",
+    "GraphFiles",
     "GraphOptions",
+    "InductiveSplit",
     "OpenBioLinkError",
+    "PairSplit",
     "RandomSplit",
+    "SemiInductiveSplit",
+    "SourceSplit",
     "Split",
+    "StratifiedSplit",
+    "TimeSplit",
+    "audit_files",
     "baseline",
     "evaluate",
     "evaluate_topk",
+    "find_parts",
     "from_labelled",
     "generate_graph",
     "import_edges",
@@ -44,10 +79,12 @@ __all__ = [
     "load_dataset",
     "random_split",
     "run_demo",
+    "split_graph",
     "write_report",
 ]
 
 _HOMES = {
+    "audit": ("Audit", "AuditFiles", "audit_files", "find_parts"),
     "dataset": ("Dataset", "from_labelled", "load_dataset"),
     "demo": ("run_demo",),
     "errors": ("OpenBioLinkError",),
@@ -55,7 +92,24 @@ _HOMES = {
     "graph": ("Graph", "GraphOptions", "generate_graph", "import_edges"),
     "report": ("write_report",),
     "sources.catalogue": ("load_catalogue",),
-    "split": ("RandomSplit", "Split", "random_split"),
+    "split": (
+        "BranchSplit",
+        "ColdSplit",
+        "ComponentSplit",
+        "DateSplit",
+        "DegreeSplit",
+        "GraphFiles",
+        "InductiveSplit",
+        "PairSplit",
+        "RandomSplit",
+        "SemiInductiveSplit",
+        "SourceSplit",
+        "Split",
+        "StratifiedSplit",
+        "TimeSplit",
+        "random_split",
+        "split_graph",
+    ),
 }
 
 

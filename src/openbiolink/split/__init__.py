@@ -7,6 +7,7 @@
     unseen_relation:RELATION    no positive of the training set has the relation
     super_relation:RELATION     an edge of this more special relation, in another part, implies it
     implied_negative:RELATION   a negative of this more general relation, in another part, implies it
+    inverse:RELATION            an edge of this inverse relation, in another part, says the same
     reverse                     an edge of the same relation and sign, in another part, is its reverse
     date_straddles_cut:DATE     the date can be before and after the cut; FIRST/LAST where an edge has several
     mixed_sources:SOURCES       its sources are of several parts

@@ -18,9 +18,9 @@ The steps of a pass, in this order:
 
 `clean_up` repeats passes until the audit, which counts leaks by other means, finds none.
 
-Tables: `kept` (h, r, t, positive, score, source, part), made by `keep_rows` of `context_row` and `held`, are the rows that
-stay; `removed` has those that do not, with the reason; `implies` is made here by `write_rules`; `held_node` (id) are
-nodes that may be unseen.
+Tables: `kept` (h, r, t, positive, score, source, part), made by `keep_rows` of `context_row` and `held`, are the rows
+that stay; `removed` has those that do not, with the reason; `implies` is made here by `write_rules`; `held_node` (id)
+are nodes that may be unseen.
 """
 
 from __future__ import annotations
