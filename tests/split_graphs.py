@@ -135,10 +135,12 @@ def contents_of_two_orders(scheme, graph, shuffler):
     for rows in (graph, [shuffler.sample(list(rows), len(rows)) for rows in graph]):
         with TemporaryDirectory() as name:
             folder = split(Path(name), scheme, *rows).folder
-            files = {path.name: path.read_bytes() for path in folder.iterdir()}
-        manifest = json.loads(files.pop("manifest.json"))
-        del manifest["inputs"]
-        found.append(files | {"manifest.json": manifest})
+            files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+            content: dict = {name: path.read_bytes() for name, path in files.items()}
+        for manifest in [name for name in content if name.endswith("manifest.json")]:
+            content[manifest] = json.loads(content[manifest])
+            del content[manifest]["inputs"]
+        found.append(content)
     return found
 
 

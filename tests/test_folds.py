@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -35,8 +36,6 @@ def test_folds_part_what_is_not_tested_and_none_leaks(graph, crossval, seed):
     edges, negatives = graph
     scheme = RandomSplit(test_fraction=0.2, crossval=crossval, seed=seed)
     with TemporaryDirectory() as name:
-        from pathlib import Path
-
         found = split(Path(name), scheme, edges, negatives)
         number = 4 if crossval == 0.3 else crossval
         folders = [found.folder / f"fold_{fold}" for fold in range(number)]
@@ -83,6 +82,7 @@ def test_row_order_changes_no_byte_of_folds():
     graph = ([(f"NCBIGENE:{a}", "GENE_GENE", f"NCBIGENE:{b}", "", "") for a in range(1, 9) for b in range(1, 9)], [])
     first, second = contents_of_two_orders(RandomSplit(test_fraction=0.2, crossval=2), graph, shuffler)
     assert first == second
+    assert len(first) > 20
 
 
 @pytest.mark.parametrize("crossval", [0, 1, -1, 2.5, float("nan"), float("inf")])

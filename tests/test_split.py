@@ -722,7 +722,7 @@ def test_an_existing_split_is_replaced_only_when_told(tmp_path):
     assert contents(tmp_path / "out") == old | {"notes.txt": b"mine"}
 
 
-@pytest.mark.parametrize("step", ["_add_negatives", "clean_up", "write_tables", "write_terms", "write_manifest"])
+@pytest.mark.parametrize("step", ["_add_negatives", "clean_up", "write_tables", "write_terms", "write_manifests"])
 def test_what_fails_half_way_leaves_the_old_split_whole(tmp_path, monkeypatch, step):
     rows = [("NA", "r", "NCBIGENE:1", "", "A")]
     old = contents(split(tmp_path, rows).folder)

@@ -21,7 +21,7 @@ from openbiolink.split.write import (
     describe,
     is_split_file,
     split_files,
-    write_manifest,
+    write_manifests,
     write_tables,
     write_terms,
 )
@@ -143,7 +143,7 @@ def split_graph(
         for line in scheme.notes(variants[0].details):
             keep(line)
         write_terms(folder, graph.edges, earlier=None if before is None else before.edges)
-        manifest = write_manifest(folder, outcome, variants, note=note)
+        manifest = write_manifests(folder, outcome, variants, note=note)
         progress("split", STEPS, STEPS)
     return Split(
         folder=target, files={name: target / name for name in (*manifest["outputs"], MANIFEST_FILE)}, manifest=manifest
@@ -252,7 +252,7 @@ def _write_variants(
         engine.make("removed", "SELECT * FROM left_out")
         keep_rows(engine, f"SELECT h, r, t, positive, score, source, {part} AS part FROM assigned")
         leaks = clean_up(engine, unseen_by_design=scheme.unseen_by_design)
-        rows = write_tables(engine, folder, name, files)
+        rows = write_tables(engine, folder / name, files)
         details = {} if name else scheme.details(engine)
         variants.append(describe(engine, outcome, name=name, rows=rows, leaks=leaks, details=details))
     return variants

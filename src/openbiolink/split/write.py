@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from openbiolink.croissant import CHANGE_COLUMNS, CROISSANT_FILE, LICENCE_FILE, MANIFEST_FILE, croissant
 from openbiolink.files import sha256_of, write_json, write_text
 from openbiolink.graph.licence import unknown_terms_text
+from openbiolink.schema import FILE_NAME as SCHEMA_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,7 +82,7 @@ class Variant:
 
     Attributes:
         name: the folder inside the target; empty for the main split.
-        rows: file, with the folder before it → rows.
+        rows: file → rows.
         counts: rows of the input, of the parts and of what was removed, by reason.
         relations: the same per relation.
         leaks: check of the audit → rows that it found in the end.
@@ -160,25 +161,25 @@ def is_split_file(name: str) -> bool:
     """Whether a file or folder of this name is one that a split consists of."""
     stem = name.rpartition(".")[0]
     tables = {table.rpartition(".")[0] for table in split_files(inference=True, slices=True)}
-    return name in {MANIFEST_FILE, LICENCE_FILE, CROISSANT_FILE} or FOLD.fullmatch(name) is not None or stem in tables
+    others = {MANIFEST_FILE, LICENCE_FILE, CROISSANT_FILE, SCHEMA_FILE}
+    return name in others or FOLD.fullmatch(name) is not None or stem in tables
 
 
-def write_tables(engine: Engine, folder: Path, name: str, files: Mapping[str, str]) -> dict[str, int]:
+def write_tables(engine: Engine, folder: Path, files: Mapping[str, str]) -> dict[str, int]:
     """Write the tables of one split: tab-separated, LF, sorted by bytes; or Parquet with the same rows.
 
     No table has a header, but that of changes.
 
     Returns:
-        File, with the folder `name` before it → rows.
+        File → rows.
     """
-    (folder / name).mkdir(exist_ok=True)
-    prefix = f"{name}/" if name else ""
+    folder.mkdir(exist_ok=True)
     rows = {
-        prefix + file: engine.write(query, folder / name / file, numbered=NUMBERED if SAMPLE_FILE in file else None)
+        file: engine.write(query, folder / file, numbered=NUMBERED if SAMPLE_FILE in file else None)
         for file, query in sorted(files.items())
     }
     if CHANGES_FILE in files:
-        path = folder / name / CHANGES_FILE
+        path = folder / CHANGES_FILE
         write_text(path, "\t".join(CHANGE_COLUMNS) + "\n" + path.read_text(encoding="utf-8"))
     return rows
 
@@ -219,13 +220,14 @@ def _terms_of(edges: Path) -> bytes:
     return beside.read_bytes() if beside.is_file() else unknown_terms_text().encode()
 
 
-def write_manifest(folder: Path, outcome: Outcome, variants: Sequence[Variant], *, note: Note) -> dict[str, Any]:
+def write_manifests(folder: Path, outcome: Outcome, variants: Sequence[Variant], *, note: Note) -> dict[str, Any]:
     """Write `croissant.json` and `manifest.json` beside the files of a split; returns what the manifest holds.
 
     `relations` has, for every relation of the edges file, its distinct positives in the input, in each part
     and among the removed; its share of all positives of each part (0 to 1); and how many negatives it lacks.
     `leaks` is what the audit counted in the end, `details` what the scheme tells. `folds` has counts and leaks of every
-    fold, `changes` what differs between two slices.
+    fold, `changes` what differs between two slices. Every fold has a manifest of its own, and the schema file if there
+    is one, so that each can be audited alone.
 
     Args:
         folder: holds all other files already, `LICENSE.txt` among them.
@@ -234,36 +236,56 @@ def write_manifest(folder: Path, outcome: Outcome, variants: Sequence[Variant], 
         note: called with what there is to note of the split itself.
     """
     main, *folds = variants
-    notes = _notes(main.counts, main.relations, outcome.shortfalls)
+    notes = _notes(main, outcome.shortfalls, folds=bool(folds))
     for line in notes:
         note(line)
-    rows = {file: number for variant in variants for file, number in variant.rows.items()}
-    manifest: dict[str, Any] = {
+    inputs = {name: {"file": path.name, **_fingerprint(path)} for name, path in outcome.inputs.items()}
+    extras: dict[str, Any] = {"notes": [*outcome.read_notes, *notes]}
+    if outcome.changes is not None:
+        extras["changes"] = dict(outcome.changes)
+    if folds:
+        extras["folds"] = [{"folder": fold.name, "counts": fold.counts, "leaks": fold.leaks} for fold in folds]
+    written = dict(main.rows)
+    for fold in folds:
+        _copy_schema(outcome, folder / fold.name)
+        manifest = _manifest(folder / fold.name, outcome, fold, inputs=inputs, rows=fold.rows)
+        write_json(folder / fold.name / MANIFEST_FILE, manifest)
+        written |= {f"{fold.name}/{name}": number for name, number in fold.rows.items()}
+    _copy_schema(outcome, folder)
+    manifest = _manifest(folder, outcome, main, inputs=inputs, rows=written) | extras
+    write_json(folder / CROISSANT_FILE, croissant(manifest))
+    manifest["outputs"][CROISSANT_FILE] = _fingerprint(folder / CROISSANT_FILE)
+    write_json(folder / MANIFEST_FILE, manifest)
+    return manifest
+
+
+def _manifest(
+    folder: Path, outcome: Outcome, variant: Variant, *, inputs: Mapping[str, Any], rows: Mapping[str, int]
+) -> dict[str, Any]:
+    """What the manifest of the main split and of a fold have in common."""
+    beside = [name for name in (LICENCE_FILE, SCHEMA_FILE) if (folder / name).is_file()]
+    return {
         "format": FORMAT,
         "version": version("openbiolink"),
         "scheme": outcome.scheme,
         "directed": outcome.directed,
         "options": dict(outcome.options),
         "licence": outcome.licence,
-        "inputs": {name: {"file": path.name, **_fingerprint(path)} for name, path in outcome.inputs.items()},
+        "inputs": dict(inputs),
         "outputs": {
-            **{name: {**_fingerprint(folder / name), "rows": n} for name, n in rows.items()},
-            LICENCE_FILE: _fingerprint(folder / LICENCE_FILE),
+            **{name: {**_fingerprint(folder / name), "rows": number} for name, number in rows.items()},
+            **{name: _fingerprint(folder / name) for name in beside},
         },
-        "counts": main.counts,
-        "leaks": main.leaks,
-        "relations": main.relations,
-        "details": dict(main.details),
-        "notes": [*outcome.read_notes, *notes],
+        "counts": variant.counts,
+        "leaks": variant.leaks,
+        "relations": variant.relations,
+        "details": dict(variant.details),
     }
-    if outcome.changes is not None:
-        manifest["changes"] = dict(outcome.changes)
-    if folds:
-        manifest["folds"] = [{"folder": fold.name, "counts": fold.counts, "leaks": fold.leaks} for fold in folds]
-    write_json(folder / CROISSANT_FILE, croissant(manifest))
-    manifest["outputs"][CROISSANT_FILE] = _fingerprint(folder / CROISSANT_FILE)
-    write_json(folder / MANIFEST_FILE, manifest)
-    return manifest
+
+
+def _copy_schema(outcome: Outcome, folder: Path) -> None:
+    if "schema" in outcome.inputs:
+        (folder / SCHEMA_FILE).write_bytes(outcome.inputs["schema"].read_bytes())
 
 
 def _fingerprint(path: Path) -> dict[str, Any]:
@@ -322,14 +344,16 @@ def _relations(engine: Engine, shortfalls: Sequence[Shortfall]) -> dict[str, Any
     }
 
 
-def _notes(counts: Mapping[str, Any], relations: Mapping[str, Any], shortfalls: Sequence[Shortfall]) -> list[str]:
+def _notes(main: Variant, shortfalls: Sequence[Shortfall], *, folds: bool) -> list[str]:
+    counts = main.counts
+    listed = next(name for name in main.rows if name.startswith("removed_edges."))
     merged = [
         f"{number} repeated {what.removesuffix('_duplicates').replace('_', ' ')} rows were merged"
         for what, number in counts["input"].items()
         if what.endswith("_duplicates") and number
     ]
     removed = [
-        f"{number} {sign} edges are in no part: {reason} (listed in removed_edges.tsv)"
+        f"{number} {sign} edges are in no part: {reason} (listed in {listed})"
         for sign, reasons in counts["removed"].items()
         for reason, number in reasons.items()
     ]
@@ -338,8 +362,9 @@ def _notes(counts: Mapping[str, Any], relations: Mapping[str, Any], shortfalls: 
         f"{group.wanted - group.found} short, since no more pairs are free"
         for group in shortfalls
     ]
-    empty = [f"the {part} set is empty" for part in PARTS if not counts["parts"][part]["positive"]]
-    return [*merged, *removed, *short, *empty, *_note_untested(counts, relations)]
+    parts = [part for part in PARTS if part != "validation" or not folds]
+    empty = [f"the {part} set is empty" for part in parts if not counts["parts"][part]["positive"]]
+    return [*merged, *removed, *short, *empty, *_note_untested(counts, main.relations)]
 
 
 def _note_untested(counts: Mapping[str, Any], relations: Mapping[str, Any]) -> list[str]:
