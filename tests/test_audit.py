@@ -13,6 +13,7 @@ from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -570,6 +571,40 @@ def test_bad_input_is_refused_in_one_line(name, content, tmp_path):
         audit_files(find_parts(tmp_path), schema=load_schema(), note=lambda line: None)
     assert "\n" not in str(caught.value)
     assert name.split(".")[0] in str(caught.value) or str(tmp_path) in str(caught.value)
+
+
+def test_a_first_row_that_reads_like_a_heading_is_told(tmp_path):
+    audit = audit_files(find_parts(write_split(tmp_path, SOUND)), schema=load_schema())
+    assert audit.notes == ()
+    rows = {part: [("Head", "Relation", "Tail"), *some] for part, some in SOUND.items()}
+    audit = audit_files(find_parts(write_split(tmp_path, rows)), schema=load_schema())
+    assert [note.split(":")[0] for note in audit.notes] == ["train.txt", "valid.txt", "test.txt"]
+    assert all("(head, relation, tail) reads like a heading" in note for note in audit.notes)
+
+
+def test_a_blank_id_has_its_line_and_any_other_blank_is_a_name(tmp_path):
+    parts = together(SOUND, {"train": [("\u00a0", SOUND["train"][0][1], SOUND["train"][0][0])]})
+    assert audit_files(find_parts(write_split(tmp_path, parts)), schema=load_schema()).worst() is None
+    parts = together(SOUND, {"train": [(" ", "r", "x")]})
+    with pytest.raises(InputError, match=rf"train\.txt, line {len(parts['train'])}: an id is empty"):
+        audit_files(find_parts(write_split(tmp_path, parts)), schema=load_schema())
+
+
+@pytest.mark.parametrize("value", ["1", "0", "true", "false", "2"])
+def test_parquet_of_any_name_may_have_values(value, tmp_path):
+    write_split(tmp_path, SOUND)
+    (tmp_path / "test.txt").unlink()
+    row = SOUND["test"][0]
+    columns = ", ".join(f"'{cell}' AS {name}" for name, cell in zip(("head", "relation", "tail"), row, strict=True))
+    duckdb.sql(f"COPY (SELECT {columns}, {value} AS value) TO '{tmp_path / 'test.parquet'}'")
+    files = find_parts(tmp_path)
+    if value == "2":
+        with pytest.raises(InputError, match="neither 0 nor 1"):
+            audit_files(files, schema=load_schema())
+    else:
+        positive = value in {"1", "true"}
+        counts = audit_files(files, schema=load_schema()).rows["test"]
+        assert counts == {"positive": int(positive), "negative": int(not positive)}
 
 
 # The command

@@ -256,6 +256,28 @@ def test_the_command_writes_a_cleaned_split_that_passes(tmp_path):
     assert (out / "mine.txt").exists()
 
 
+@pytest.mark.parametrize("there", ["folder", "file", "notes"])
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path, monkeypatch, there):
+    folder, out = write(tmp_path / "leaky", LEAKY), tmp_path / "out"
+    if there == "file":
+        out.write_text("mine")
+    else:
+        out.mkdir()
+    if there == "notes":
+        (out / "mine.txt").write_text("mine")
+    monkeypatch.setattr("openbiolink.audit.audit_files", lambda *_, **__: pytest.fail("the long work was begun"))
+    words = ("--overwrite",) if there == "notes" else ()
+    with pytest.raises(InputError, match=r"out: (exists already|is a file|holds mine\.txt)"):
+        CliRunner().invoke(app, ["audit", str(folder), "--fix", str(out), *words], catch_exceptions=False)
+
+
+def test_a_page_may_lie_in_the_cleaned_split(tmp_path):
+    folder, out = write(tmp_path / "leaky", LEAKY), tmp_path / "out"
+    assert audit_command(folder, "--fix", out, "--html", out / "audit.html")[0] == 1
+    assert (out / "test.tsv").exists()
+    assert (out / "audit.html").exists()
+
+
 # ------------------------------------------------------------------------------------------ the cleaned split
 
 

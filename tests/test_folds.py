@@ -85,7 +85,7 @@ def test_row_order_changes_no_byte_of_folds():
     assert len(first) > 20
 
 
-@pytest.mark.parametrize("crossval", [0, 1, -1, 2.5, float("nan"), float("inf")])
+@pytest.mark.parametrize("crossval", [0, 1, -1, 2.5, float("nan"), float("inf"), 1001, 0.0001, 1e-300])
 def test_what_is_no_number_of_folds_is_refused(crossval):
     with pytest.raises(InputError, match=r"--crossval"):
         RandomSplit(crossval=crossval)

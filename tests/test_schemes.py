@@ -17,7 +17,18 @@ from hypothesis import strategies as st
 
 from openbiolink.engines import open_engine
 from openbiolink.errors import InputError
-from openbiolink.split import DateSplit, PairSplit, SourceSplit, StratifiedSplit
+from openbiolink.split import (
+    BranchSplit,
+    ColdSplit,
+    ComponentSplit,
+    DateSplit,
+    DegreeSplit,
+    InductiveSplit,
+    PairSplit,
+    SemiInductiveSplit,
+    SourceSplit,
+    StratifiedSplit,
+)
 from openbiolink.split.provenance import days_of, shared_content
 from openbiolink.split.schemes import assign_negatives
 from oracles.leakage import find_leaks, read_rows, read_split
@@ -120,6 +131,24 @@ def test_an_unrelated_relation_moves_no_edge(graph, choose, pairs):
         before, after = parts_before_and_after(scheme, graph[:2], pairs)
     both = before.keys() & after.keys()
     assert {key: before[key] for key in both} == {key: after[key] for key in both}
+
+
+LOOPS_ALONE = (
+    StratifiedSplit(),
+    PairSplit(),
+    DegreeSplit(),
+    ComponentSplit(),
+    SemiInductiveSplit(types=("GENE",)),
+    InductiveSplit(),
+    ColdSplit(),
+    BranchSplit(roots=("NCBIGENE:1",)),
+)
+
+
+@pytest.mark.parametrize("scheme", LOOPS_ALONE, ids=lambda scheme: scheme.name)
+def test_a_graph_of_loops_gives_empty_parts(tmp_path, scheme):
+    found = split(tmp_path, scheme, [("NCBIGENE:1", "IS_A", "NCBIGENE:1", "", "A")])
+    assert {name for name, entry in found.manifest["outputs"].items() if entry.get("rows")} == {"removed_edges.tsv"}
 
 
 # Negatives that follow positives

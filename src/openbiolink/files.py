@@ -89,7 +89,7 @@ def iter_unpacked(path: Path, note: Note) -> Iterator[bytes]:
             if magic[:2] == GZIP_MAGIC:
                 yield from _iter_gzip(stream, path, note)
             elif magic == ZIP_MAGIC:
-                yield from _iter_zip(path)
+                yield from _iter_zip(stream, path)
             else:
                 yield from iter(lambda: stream.read(CHUNK), b"")
     except (zlib.error, zipfile.BadZipFile) as error:
@@ -111,8 +111,8 @@ def _iter_gzip(stream: IO[bytes], path: Path, note: Note) -> Iterator[bytes]:
         note(f"{path}: {left} bytes after the end of the gzip data were ignored")
 
 
-def _iter_zip(path: Path) -> Iterator[bytes]:
-    with zipfile.ZipFile(path) as archive:
+def _iter_zip(stream: IO[bytes], path: Path) -> Iterator[bytes]:
+    with zipfile.ZipFile(stream) as archive:
         names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
         if len(names) != 1:
             raise InputError(
@@ -316,15 +316,20 @@ def replaced_folder(target: Path, *, owned: Callable[[str], bool], replace: bool
     prefix = f".{target.name}-openbiolink-"
     target.parent.mkdir(parents=True, exist_ok=True)
     _sweep(target.parent, prefix, target)
-    _refuse_target(target, owned, replace=replace)
+    refuse_target(target, owned=owned, replace=replace)
     with scratch_folder(target.parent, prefix) as fresh:
         fresh.chmod(0o777 & ~_umask())
         yield fresh
-        _refuse_target(target, owned, replace=replace)
+        refuse_target(target, owned=owned, replace=replace)
         _swap(fresh, target)
 
 
-def _refuse_target(target: Path, owned: Callable[[str], bool], *, replace: bool) -> None:
+def refuse_target(target: Path, *, owned: Callable[[str], bool], replace: bool) -> None:
+    """Refuse what `replaced_folder` would refuse as its target, to be said before long work.
+
+    Raises:
+        InputError: as `replaced_folder`.
+    """
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: is a file, expected a folder or nothing; choose another directory")
     if target.exists() and not replace:

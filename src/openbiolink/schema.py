@@ -194,7 +194,8 @@ def schema_of(edges: Path, given: Path | None = None) -> tuple[Schema, Path | No
     Raises:
         InputError: as `read_schema`.
     """
-    path = given or (edges if edges.is_dir() else edges.parent) / FILE_NAME
+    is_table = edges.suffix == ".parquet" or not edges.is_dir()  # Parquet may be a folder
+    path = given or (edges.parent if is_table else edges) / FILE_NAME
     there = given is not None or path.exists() or path.is_symlink()  # a link into the void is no missing file
     return (read_schema(path), path) if there else (load_schema(), None)
 

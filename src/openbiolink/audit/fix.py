@@ -32,7 +32,7 @@ from openbiolink.croissant import MANIFEST_FILE
 from openbiolink.dataset import ignore
 from openbiolink.engines import open_engine
 from openbiolink.errors import InputError
-from openbiolink.files import replaced_folder, write_json
+from openbiolink.files import refuse_target, replaced_folder, write_json
 from openbiolink.progress import silent
 from openbiolink.schema import FILE_NAME as SCHEMA_FILE
 
@@ -90,7 +90,7 @@ def fix_split(
     Raises:
         InputError: the input is damaged, no row would be left, or `out` holds input or files of others.
     """
-    _refuse_input_folder(files, out)
+    check_target(files, out, overwrite=overwrite)
     with replaced_folder(out, owned=_is_own, replace=overwrite) as folder:
         with open_engine(engine_name) as engine:
             progress("clean", 0, 1)
@@ -119,10 +119,16 @@ def _is_own(name: str) -> bool:
     return name in parts | {REMOVED_FILE, AUDIT_FILE, MANIFEST_FILE, SCHEMA_FILE}
 
 
-def _refuse_input_folder(files: AuditFiles, out: Path) -> None:
+def check_target(files: AuditFiles, out: Path, *, overwrite: bool) -> None:
+    """Refuse a folder that `fix_split` could not write, to be said before long work.
+
+    Raises:
+        InputError: it holds input or files of others, is a file, or is there and not to be replaced.
+    """
     for _, _, _, path in files.named():
         if path.resolve().is_relative_to(out.resolve()):
             raise InputError(f"{out}: holds {path.name}, which is to be read; choose another folder")
+    refuse_target(out, owned=_is_own, replace=overwrite)
 
 
 def _keep_best(engine: Engine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,11 @@ ENDINGS = (".txt", ".tsv", ".csv")
 PARQUET = ".parquet"
 PACKED = ".gz"
 COMMENT = "#"
+HEADINGS = (  # names that other programs give to the first three columns
+    ("head", "subject", "source", "from", "h"),
+    ("relation", "predicate", "edge", "rel", "label", "type", "r"),
+    ("tail", "object", "target", "to", "t"),
+)
 SEPARATORS: Mapping[str, str] = MappingProxyType({",": "commas", ";": "semicolons", "|": "bars", " ": "blanks"})
 INDUCTIVE = ("semi-inductive", "cold")  # schemes that keep entities from all that a model may learn from, on purpose
 OURS = ("openbiolink-split/", "openbiolink-cleaned/")  # formats of manifests that know scheme and direction
@@ -181,26 +187,39 @@ def read_parts(engine: Engine, files: AuditFiles, *, schema: Schema, note: Note)
 
 def _read_file(engine: Engine, path: Path, table: str, *, positive: bool, note: Note) -> str:
     """Read triples into a table of text; returns an SQL expression for whether a row is positive."""
-    columns = _columns(path)
-    keep = [name for name in columns if name in {*TRIPLE, "value"}]
-    engine.read(path, table=table, columns=columns, keep=keep, note=note)
-    faults = {"an id is empty": (" OR ".join(f"trim({name}) = ''" for name in TRIPLE), _lacks_id)}
-    if "value" in columns:
+    valued = _load(engine, path, table, note)
+    faults = {"an id is empty": (" OR ".join(f"replace({name}, ' ', '') = ''" for name in TRIPLE), _lacks_id)}
+    if valued:
         known = ", ".join(quote(mark) for mark in (*POSITIVE, *NEGATIVE))
         faults["the value is neither 0 nor 1"] = (f"value NOT IN ({known})", _lacks_value)
     for fault, (condition, is_faulty) in faults.items():
         rows = engine.rows(f"SELECT count(*) FROM {table} WHERE {condition}")[0][0]
         if rows:
             raise InputError(f"{path}{_first_line(path, is_faulty)}: {fault}; mend or remove such rows ({rows})")
-    return f"value IN ({', '.join(quote(mark) for mark in POSITIVE)})" if "value" in columns else str(positive).lower()
+    return f"value IN ({', '.join(quote(mark) for mark in POSITIVE)})" if valued else str(positive).lower()
 
 
-def _columns(path: Path) -> tuple[str, ...]:
-    """The columns of a file of triples, by its first row, or by the name of a Parquet file."""
-    if path.suffix == PARQUET:
-        return SAMPLE if path.stem.endswith("_sample") else TRIPLE
+def _load(engine: Engine, path: Path, table: str, note: Note) -> bool:
+    """Read the triples of a file, with their values if it has any, and say whether it has."""
+    valued = (*TRIPLE, "value")
+    if path.suffix != PARQUET:
+        columns = _columns(path, note)
+    else:
+        with suppress(InputError):  # no such column; what else is wrong is said below
+            engine.read(path, table=table, columns=valued, note=note)
+            return True
+        columns = valued if path.stem.endswith("_sample") else TRIPLE
+    engine.read(path, table=table, columns=columns, keep=[name for name in columns if name in valued], note=note)
+    return "value" in columns
+
+
+def _columns(path: Path, note: Note) -> tuple[str, ...]:
+    """The columns of a file of delimited triples, by its first row; notes one that reads like a heading."""
     line = next((line for line in iter_lines(path, ignore) if line.strip()), None)
     cells = len(TRIPLE) if line is None else line.count("\t") + 1
+    first = (line or "").lower().split("\t")
+    if cells >= len(TRIPLE) and all(cell.strip() in names for cell, names in zip(first, HEADINGS, strict=False)):
+        note(f"{path}: its first row ({', '.join(first)}) reads like a heading; it counts as a triple unless removed")
     if cells == len(TRIPLE):
         return TRIPLE
     if cells == len(SAMPLE):

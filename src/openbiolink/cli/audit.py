@@ -71,7 +71,7 @@ def audit(
     the ending .txt, .tsv or .csv, or is a folder that `split` wrote.
     """
     from openbiolink.audit import audit_files
-    from openbiolink.audit.fix import fix_split
+    from openbiolink.audit.fix import check_target, fix_split
     from openbiolink.audit.render import render_text
     from openbiolink.report.audit import check_page, write_page
     from openbiolink.schema import schema_of
@@ -83,11 +83,11 @@ def audit(
     parts = {"train": train, "valid": valid, "test": test}
     negatives = {"train": train_negatives, "valid": valid_negatives, "test": test_negatives}
     files = _chosen(folder, parts, negatives, nodes, directed)
+    if fix is not None:
+        check_target(files, fix, overwrite=overwrite)
     facts, schema_file = schema_of(files.positive["train"][0], schema)
     with progress_bars() as report:
         found = audit_files(files, schema=facts, engine_name=engine, threshold=threshold, progress=report, note=note)
-        if html is not None:
-            write_page(found, html)
         if fix is not None:
             fix_split(
                 files,
@@ -100,6 +100,8 @@ def audit(
                 overwrite=overwrite,
                 progress=report,
             )
+        if html is not None:
+            write_page(found, html)
     if as_json:
         print(json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
     else:

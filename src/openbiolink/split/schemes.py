@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from openbiolink.split.negatives import Shortfall
 
 HASH_BITS = 60
+MOST_FOLDS = 1000
 EDGE = "edge.h, edge.r, edge.t, edge.positive, edge.score, edge.source, edge.curated"
 NAMES = """JOIN node head ON head.id = edge.h JOIN node tail ON tail.id = edge.t
            JOIN relation ON relation.id = edge.r"""
@@ -210,22 +211,29 @@ def _put_shares(engine: Engine) -> None:
 
 
 def number_of_folds(crossval: float) -> int:
-    """How many folds `--crossval` asks for: a whole number from 2, or ceil(1 / f) for a fraction f below 1.
+    """How many folds `--crossval` asks for: 2 to 1000, or ceil(1 / f) for a fraction f below 1.
 
     Raises:
-        InputError: it is neither.
+        InputError: it is neither, or asks for more folds than that.
 
     >>> number_of_folds(5), number_of_folds(0.3), number_of_folds(0.05)
     (5, 4, 20)
     """
     if 0 < crossval < 1:
-        return math.ceil(1 / Fraction(str(crossval)))
-    if crossval < 2 or not float(crossval).is_integer():
+        folds = math.ceil(1 / Fraction(str(crossval)))
+    elif crossval < 2 or not float(crossval).is_integer():
         raise InputError(
             f"crossval (--crossval) is {crossval}, expected a whole number of folds from 2, or the share of a fold "
             "above 0 and below 1"
         )
-    return int(crossval)
+    else:
+        folds = int(crossval)
+    if folds > MOST_FOLDS:
+        raise InputError(
+            f"crossval (--crossval) is {crossval}, which asks for more than {MOST_FOLDS} folds, each a folder with all "
+            "edges; give a smaller number of folds or a greater share"
+        )
+    return folds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,7 +322,7 @@ class StratifiedSplit(Scheme):
         """Make `assigned` by the place of every unit among those of its relation."""
         _rank_units(engine, self.seed)
         sizes = engine.rows("SELECT positive, r, count(*) FROM unit GROUP BY positive, r ORDER BY positive, r")
-        quotas = np.array([self.quota(units) for *_, units in sizes], dtype=np.int64)
+        quotas = np.array([self.quota(units) for *_, units in sizes], dtype=np.int64).reshape(-1, 2)
         engine.put(
             "quota",
             {

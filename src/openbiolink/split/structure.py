@@ -65,7 +65,7 @@ class DegreeSplit(Scheme):
         _list_units(engine, self.seed)
         _group_units(engine)
         sizes = engine.rows("SELECT family, level, count(*) FROM grouped GROUP BY family, level ORDER BY family, level")
-        quotas = np.array(list(self.quotas(sizes)), dtype=np.int64)
+        quotas = np.array(list(self.quotas(sizes)), dtype=np.int64).reshape(-1, 4)
         engine.put(
             "quota",
             {
