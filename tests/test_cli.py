@@ -134,6 +134,8 @@ def test_every_option_of_split_rand_reaches_the_split(tmp_path):
         (("--no-neg-test",), {"negatives_test": False}),
         (("--undirected",), {"directed": False}),
         (("--directed",), {"directed": True}),
+        (("--negatives", "hard", "--per-positive", 2), {"negatives": "hard", "per_positive": 2}),
+        (("--crossval", 3), {"crossval": 3.0}),
     ):
         done = command("-p", tmp_path, "split", "rand", *files, *words, "--overwrite")
         assert done.returncode == 0, done.stderr
@@ -145,6 +147,9 @@ def test_every_option_of_split_rand_reaches_the_split(tmp_path):
             "negatives_train_validation": True,
             "negatives_test": True,
             "directed": None,
+            "negatives": "uniform",
+            "per_positive": 1,
+            "crossval": None,
         }
         assert manifest["options"] == usual | changed
         assert manifest["directed"] == (changed.get("directed") is not False)

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from openbiolink.errors import InputError
-from openbiolink.split import RandomSplit, build, random_split
+from openbiolink.split import GraphFiles, RandomSplit, build, random_split
 from oracles.leakage import (
     find_faults,
     find_leaks,
@@ -741,6 +741,13 @@ def test_a_graph_without_edges_is_refused(tmp_path):
     with pytest.raises(InputError, match="holds no edges"):
         split(tmp_path, [])
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("file", ["edges", "nodes", "tn_edges"])
+def test_a_path_without_a_name_is_refused(tmp_path, file):
+    files = {name: tmp_path / name for name in ("edges", "nodes", "tn_edges")}
+    with pytest.raises(InputError, match="is a folder, expected a file"):
+        GraphFiles(**files | {file: Path()})
 
 
 def test_a_graph_of_one_loop_gives_empty_parts(tmp_path):

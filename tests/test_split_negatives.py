@@ -145,6 +145,15 @@ def test_each_node_is_in_as_many_matched_negatives_as_positives(alike, unordered
     assert off < 0.25 * off_uniform
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_pairs_than_there_can_be_cost_no_memory(kind):
+    search = Search(
+        table=PairTable(heads=3, tails=4), wanted=10**12, taken=np.array([5]), positives=np.array([5], dtype=np.int64)
+    )
+    pairs, _ = draw_pairs(np.random.PCG64(1), search, kind)
+    assert sorted(pairs.tolist()) == [number for number in range(12) if number != 5]
+
+
 def test_matched_negatives_are_exact_where_no_node_runs_out_of_partners():
     ring = np.arange(600, dtype=np.int64)
     keys = np.sort(np.concatenate([ring * 600 + (ring + step) % 600 for step in (1, 2, 5)]))
@@ -456,6 +465,7 @@ def test_seeds_differ_and_the_kind_tells_how_a_row_was_drawn(engine):
         ({"per_positive": 0}, "--per-positive"),
         ({"per_positive": True}, "--per-positive"),
         ({"per_positive": 1.5}, "--per-positive"),
+        ({"per_positive": 10**20}, "--per-positive"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, message):

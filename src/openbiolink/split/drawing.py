@@ -104,7 +104,7 @@ def draw_pairs(bits: BitGenerator, search: Search, kind: NegativeKind) -> tuple[
     taken = merged(search.taken, search.table.loops())
     found: list[IntArray] = []
     kinds: list[NDArray[np.int32]] = []
-    missing = search.wanted
+    wanted = missing = min(search.wanted, search.table.pairs)
     for number in range(KINDS.index(kind), -1, -1):
         rest = Search(table=search.table, wanted=missing, taken=taken, positives=search.positives)
         pairs = DRAW[KINDS[number]](bits, rest)
@@ -114,7 +114,7 @@ def draw_pairs(bits: BitGenerator, search: Search, kind: NegativeKind) -> tuple[
         if not missing:
             break
         taken = merged(taken, np.sort(pairs))
-    order = _choose(bits, search.wanted - missing, search.wanted - missing)
+    order = _choose(bits, wanted - missing, wanted - missing)
     return np.concatenate(found)[order], np.concatenate(kinds)[order]
 
 

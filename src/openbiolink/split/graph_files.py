@@ -46,11 +46,21 @@ PARQUET = ".parquet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphFiles:
-    """The files of one graph; `tn_edges` is None where no true negatives are known."""
+    """The files of one graph; `tn_edges` is None where no true negatives are known.
+
+    Raises:
+        InputError: a path has no name, such as `.`, so that nothing can lie beside it.
+    """
 
     edges: Path
     nodes: Path
     tn_edges: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be a file."""
+        for path in (self.edges, self.nodes, self.tn_edges):
+            if path is not None and not path.name:
+                raise InputError(f"{path}: is a folder, expected a file; name the file in it")
 
     def all_nodes(self) -> Path | None:
         """`ALL_nodes.csv` beside the nodes file, which types nodes of true negatives too; None if absent."""

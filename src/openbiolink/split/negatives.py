@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 GENERATED = "GENERATED"
 CONTRASTIVE = "CONTRASTIVE"
+MOST_PER_POSITIVE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +54,10 @@ class NegativeOptions:
     Attributes:
         kind: `uniform`: evenly from all pairs of the right types; `degree`: each node as often as in positives;
             `hard`: nodes that are near to each other.
-        per_positive: negatives per positive, 1 or more.
+        per_positive: negatives per positive, from 1 to a million.
 
     Raises:
-        InputError: there is no such kind, or the number is not a whole one above 0.
+        InputError: there is no such kind, or the number is not a whole one in that range.
     """
 
     kind: NegativeKind = "uniform"
@@ -66,8 +67,11 @@ class NegativeOptions:
         """Refuse what cannot be drawn."""
         if self.kind not in KINDS:
             raise InputError(f"kind (--negatives) is {self.kind!r}, expected one of {', '.join(KINDS)}")
-        if not isinstance(self.per_positive, int) or isinstance(self.per_positive, bool) or self.per_positive < 1:
-            raise InputError(f"per_positive (--per-positive) is {self.per_positive!r}, expected 1, 2, 3 or more")
+        number = self.per_positive
+        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MOST_PER_POSITIVE:
+            raise InputError(
+                f"per_positive (--per-positive) is {number!r}, expected a whole number from 1 to {MOST_PER_POSITIVE}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,27 +268,42 @@ def _count_orders(engine: Engine, table: str) -> dict[Group, Orders]:
     return {Group(*row[:3]): Orders(*row[3:]) for row in rows}
 
 
+def _find_evidence(engine: Engine) -> None:
+    """Make `evidence` (h, r, t, contrastive, clash): the true negatives that positives exclude or contradict.
+
+    What would be positives against them is listed first: joined in one go, that is looked for among all `known`.
+    """
+    engine.make(
+        "claim",
+        """
+        SELECT tn.h, tn.r, tn.t, asked, special, child.name AS child,
+            CASE WHEN flipped THEN tn.t ELSE tn.h END AS x, CASE WHEN flipped THEN tn.h ELSE tn.t END AS y
+        FROM true_negative tn
+        JOIN (SELECT id, id AS asked FROM relation
+              UNION ALL SELECT id, excludes FROM relation WHERE excludes IS NOT NULL) question ON question.id = tn.r
+        JOIN implies ON general = asked JOIN relation child ON child.id = special
+        """,
+    )
+    engine.make(
+        "evidence",
+        """
+        SELECT claim.h, claim.r, claim.t, bool_or(asked <> claim.r) AS contrastive, CASE
+            WHEN bool_or(asked = claim.r AND special = claim.r) THEN 'conflict'
+            WHEN bool_or(asked = claim.r) THEN 'conflict:' || min(CASE WHEN asked = claim.r THEN child END)
+        END AS clash
+        FROM claim JOIN known ON known.h = x AND known.r = special AND known.t = y
+        GROUP BY claim.h, claim.r, claim.t
+        """,
+    )
+    engine.drop("claim")
+
+
 def _judge_true_negatives(engine: Engine, seed: int | str) -> None:
     """Make `judged`: each true negative with its hash, whether it is contrastive, and why it cannot be used, if so.
 
     The hash that chooses among too many has nothing to do with the one that decides the part.
     """
-    engine.make(
-        "evidence",
-        """
-        SELECT tn.h, tn.r, tn.t, bool_or(asked <> tn.r) AS contrastive, CASE
-            WHEN bool_or(asked = tn.r AND special = tn.r) THEN 'conflict'
-            WHEN bool_or(asked = tn.r) THEN 'conflict:' || min(CASE WHEN asked = tn.r THEN child.name END)
-        END AS clash
-        FROM true_negative tn
-        JOIN (SELECT id, id AS asked FROM relation
-              UNION ALL SELECT id, excludes FROM relation WHERE excludes IS NOT NULL) question ON question.id = tn.r
-        JOIN implies ON general = asked JOIN relation child ON child.id = special
-        JOIN known ON known.r = special AND known.h = CASE WHEN flipped THEN tn.t ELSE tn.h END
-            AND known.t = CASE WHEN flipped THEN tn.h ELSE tn.t END
-        GROUP BY tn.h, tn.r, tn.t
-        """,
-    )
+    _find_evidence(engine)
     engine.make(
         "judged",
         f"""

@@ -55,7 +55,7 @@ class Scheme(ABC):
     Attributes:
         seed: another one gives another split, and other negatives.
         negatives: how negatives are drawn: `uniform`, `degree` or `hard`, see `openbiolink.split.negatives`.
-        per_positive: how many negatives there are for each positive, 1 or more.
+        per_positive: how many negatives there are for each positive, from 1 to a million.
         negatives_train_validation: whether training and validation get negatives.
         negatives_test: whether the test set gets negatives.
         directed: False where no edge of the graph has a direction, so that a-b is b-a in every relation;
