@@ -382,6 +382,24 @@ def test_a_cleaned_split_never_takes_the_place_of_its_input(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    "step", ["audit.audit_files", "audit.fix._write", "audit.fix.audit_files", "report.audit.write_page"]
+)
+def test_an_interrupted_audit_leaves_nothing_half_written(tmp_path, monkeypatch, step):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    split, scratch = write(tmp_path / "leaky", LEAKY), tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    monkeypatch.setattr(f"openbiolink.{step}", stop)
+    status, _ = audit_command(split, "--fix", tmp_path / "out", "--html", tmp_path / "page.html")
+    assert status == 130
+    left = {path.name for path in tmp_path.iterdir()} - {"leaky", "scratch"}
+    assert left == ({"out"} if step.endswith("write_page") else set())  # which is whole
+    assert list(scratch.iterdir()) == []
+
+
 def read_schema_of(folder):
     (folder / "s.toml").write_text(SCHEMA)
     return read_schema(folder / "s.toml")

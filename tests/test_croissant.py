@@ -12,11 +12,14 @@ from openbiolink.errors import InputError
 from openbiolink.files import sha256_of
 from openbiolink.graph import GraphOptions, generate_graph
 from openbiolink.graph.writers import OutputOptions
-from openbiolink.split import RandomSplit, random_split
+from openbiolink.split import GraphFiles, RandomSplit, split_graph
 from source_files import demo_sources, edition
 
-# What rdflib says of a class of its own, of which mlcroissant makes use.
-pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
+# What rdflib and pandas say of themselves, of which mlcroissant makes use.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.reset_index:DeprecationWarning"),
+]
 MISSING = {"citeAs", "datePublished"}  # what only whoever publishes can say
 NOT_DESCRIBED = {"croissant.json", "manifest.json"}
 WITH_OWN_HEADER = {"ledger.tsv", "stats.txt", "tn_stats.txt"}
@@ -41,13 +44,20 @@ def graph(tmp_path_factory):
     return make_graph(tmp_path_factory.mktemp("croissant") / "graph", formats=("TSV", "Parquet", "RDF-N3", "Neo4j"))
 
 
+def make_split(graph, folder, output_format):
+    choice = RandomSplit(test_fraction=0.2, validation_fraction=0.2)
+    files = GraphFiles(edges=graph / "edges.csv", nodes=graph / "nodes.csv", tn_edges=graph / "TN_edges.csv")
+    return split_graph(files, folder, choice, output_format=output_format, note=lambda _: None).folder
+
+
 @pytest.fixture(scope="module")
 def split(graph, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("croissant") / "split"
-    choice = RandomSplit(test_fraction=0.2, validation_fraction=0.2)
-    files = (graph / "edges.csv", graph / "nodes.csv")
-    random_split(*files, folder, tn_edges=graph / "TN_edges.csv", options=choice, note=lambda _: None)
-    return folder
+    return make_split(graph, tmp_path_factory.mktemp("croissant") / "split", "tsv")
+
+
+@pytest.fixture(scope="module")
+def parquet_split(graph, tmp_path_factory):
+    return make_split(graph, tmp_path_factory.mktemp("croissant") / "split", "parquet")
 
 
 def rows_of(path, separator="\t"):
@@ -70,7 +80,7 @@ def records_of(folder, table):
     ]
 
 
-@pytest.mark.parametrize("kind", ["graph", "split"])
+@pytest.mark.parametrize("kind", ["graph", "split", "parquet_split"])
 def test_the_reference_library_finds_no_fault_without_a_network(kind, request):
     folder = request.getfixturevalue(kind)
     issues = mlcroissant.Dataset(str(folder / "croissant.json")).metadata.ctx.issues
@@ -94,7 +104,7 @@ def test_what_the_publisher_adds_is_told():
     assert (description["url"], description["license"]) == ("https://example.org/set", ["LICENSE.txt"])
 
 
-@pytest.mark.parametrize("kind", ["graph", "split"])
+@pytest.mark.parametrize("kind", ["graph", "split", "parquet_split"])
 def test_every_file_is_described_by_checksum_and_size(kind, request):
     folder = request.getfixturevalue(kind)
     described = {entry["@id"]: entry for entry in description_of(folder)["distribution"]}
@@ -140,6 +150,15 @@ def test_records_of_a_split_are_its_rows_and_name_their_part(split, table, part)
     rows = rows_of(split / f"{table}.csv")
     assert rows
     assert [list(record.values()) for record in records_of(split, table)] == [[*row, part] for row in rows]
+
+
+def test_records_of_a_split_in_parquet_are_those_of_text(split, parquet_split):
+    tables = [path.stem for path in parquet_split.iterdir() if path.suffix == ".parquet"]
+    assert len(tables) == len([path for path in split.iterdir() if path.suffix in {".csv", ".tsv"}])
+    for table in tables:
+        expected, found = records_of(split, table), records_of(parquet_split, table)
+        assert found == expected, table
+    assert records_of(parquet_split, "negative_val_sample")[0]["split"] == "val"
 
 
 def test_the_parts_are_listed(split):

@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from openbiolink.engines import open_engine
+from openbiolink.engines import spark as spark_module
 from openbiolink.errors import InputError, OpenBioLinkError
 
 pytestmark = pytest.mark.xdist_group("spark")  # one process for all of them, since each would begin a session
@@ -288,7 +289,7 @@ def test_files_of_any_name_are_read_and_written(spark, tmp_path, name):
 @pytest.fixture
 def parquet(tmp_path):
     """A folder of Parquet files, one of them in a folder of its own."""
-    folder = tmp_path / "many.parquet"
+    folder = tmp_path / "many [1].parquet"  # no pattern
     (folder / "further").mkdir(parents=True)
     scores = [0.1, 1e16, -0.0, 12345678.0, 1e-5, 2.0e-3, float("inf"), None]
     table = pa.table(
@@ -352,27 +353,46 @@ def test_written_bytes_are_the_same(engines, tmp_path, query):
     assert results[0] == results[1]
 
 
-def test_order_holds_across_parts(engines, tmp_path):
+def test_order_holds_across_parts(engines, tmp_path, monkeypatch):
     embedded, cluster = engines
     cluster._session.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
+    cluster._session.conf.set("spark.sql.shuffle.partitions", "3")
+    joined = []  # the number of parts of every file
+
+    def counted(join, parts, path):
+        joined.append(len(list(parts.glob("part-*"))))
+        return join(parts, path)
+
+    for name in ("_joined_text", "_joined_parquet"):
+        monkeypatch.setattr(spark_module, name, partial(counted, getattr(spark_module, name)))
     names = [f"n{number * 7919 % 30011}" for number in range(30000)]
     query = "SELECT name, h FROM many ORDER BY name, h"
+    tables = []
     for engine in engines:
         engine.put("many", {"name": names, "h": np.arange(len(names), dtype=np.int32)})
         path = tmp_path / type(engine).__name__
         assert engine.write(query, path, separator=",") == len(names)
         expected = sorted((name.encode(), number) for number, name in enumerate(names))
         assert path.read_bytes() == b"".join(b"%b,%d\n" % row for row in expected)
-        assert engine.write(query, path.with_suffix(".parquet")) == len(names)
-        assert len(read(embedded, path.with_suffix(".parquet"), ("name", "h"))[0]) == len(names)
-    folder = tmp_path / "SparkEngine.parquet"
-    parts = sorted(folder.iterdir())
-    assert len(parts) > 1
-    assert [part.name for part in parts] == [f"part-{number:05}.parquet" for number in range(len(parts))]
-    assert [name for part in parts for name in pq.read_table(part)["name"].to_pylist()] == sorted(names)
-    assert pq.read_metadata(parts[0]).row_group(0).column(0).compression == "ZSTD"
-    with pytest.raises(InputError, match="is a folder already"):
-        cluster.write(query, folder)
+        path = path.with_suffix(".parquet")
+        assert engine.write(query, path) == len(names)
+        assert len(read(embedded, path, ("name", "h"))[0]) == len(names)
+        assert pq.read_metadata(path).row_group(0).column(0).compression == "ZSTD"
+        tables.append(pq.read_table(path))
+    assert joined == [3, 3]
+    assert tables[0].equals(tables[1])
+    assert tables[0]["name"].to_pylist() == sorted(names)
+
+
+def test_parquet_without_rows_is_written_with_its_columns(engines, tmp_path):
+    for engine in engines:
+        path = tmp_path / f"{type(engine).__name__}.parquet"
+        assert engine.write("SELECT CAST(1 AS INTEGER) AS h, 'x' AS s WHERE 1 = 0 ORDER BY h", path) == 0
+        assert pq.read_table(path).to_pydict() == {"h": [], "s": []}
+        folder = tmp_path / f"{type(engine).__name__}-folder.parquet"
+        folder.mkdir()
+        with pytest.raises(InputError, match="is a folder already"):
+            engine.write("SELECT 1 AS h", folder)
 
 
 def test_errors_are_one_line(spark, tmp_path):

@@ -458,8 +458,9 @@ def test_no_source_is_in_two_parts(graph, held, mixed):
     for row in removed:
         if row[6].startswith("mixed_sources:"):
             assert mixed == "remove"
-            assert len(parts_of(row[5])) > 1
-            assert row[6] == f"mixed_sources:{row[5]}"
+            assert len(parts_of(row[6].removeprefix("mixed_sources:"))) > 1
+            # A negative without a source goes with its contrary, for the reason of that one.
+            assert row[6] == f"mixed_sources:{row[5]}" or row[5] == "CONTRASTIVE:"
     sources = defaultdict(set)
     for row in edges:
         if row[0] != row[2]:
@@ -468,6 +469,18 @@ def test_no_source_is_in_two_parts(graph, held, mixed):
     assert found.manifest["details"]["sources"]["test"] == {
         name: sum(name in names for names in sources.values()) for name in sorted(held[0])
     }
+
+
+def test_a_true_negative_whose_reverse_is_in_training_is_not_tested(tmp_path):
+    people = dict.fromkeys("abcdefgh", "PERSON")
+    edges = [(one, "knows", other, "", source) for one, other in pairwise("abcdefgh") for source in ("A",)]
+    edges = [(*row[:4], "B") if place % 2 else row for place, row in enumerate([*edges, ("h", "knows", "a", "", "B")])]
+    negatives = [("a", "knows", "d", "", "A"), ("d", "knows", "a", "", "B"), ("b", "knows", "e", "", "B")]
+    found = split(tmp_path, SourceSplit(test_sources=("A",)), edges, negatives, nodes=people)
+    removed = {row[:3]: row[6] for row in read_rows(found.folder / "removed_edges.tsv") if row[5] in {"A", "B"}}
+    assert removed["a", "knows", "d"] == "reverse"
+    assert placed_rows(found.folder)[0, ("d", "knows", "a")] == "train"
+    assert find_leaks(found.folder) == []
 
 
 def test_a_source_that_no_edge_has_is_refused(tmp_path):

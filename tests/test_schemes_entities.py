@@ -418,4 +418,6 @@ def test_the_command_line_has_each_scheme(tmp_path, monkeypatch, capsys, words, 
     status, out, err = run_command(monkeypatch, capsys, "-p", tmp_path, "split", *words, *graph)
     assert (status, out.strip()) == (0, str(tmp_path / "train_test_data"))
     assert "train: " in err
+    assert "audit: no leak is left" in err
+    assert (words[0] == "semi-inductive") == ("nodes that training lacks, as the scheme wants it" in err)
     assert (words[0] == "inductive") == ("inference: " in err)

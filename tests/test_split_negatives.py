@@ -85,6 +85,7 @@ def degrees(search, pairs):
 @pytest.mark.parametrize("small", [0, 4096])
 @pytest.mark.parametrize("kind", KINDS)
 def test_pairs_are_distinct_free_and_as_many_as_there_are(small, kind):
+    @settings(deadline=None)
     @given(searches(), st.integers(0, 5))
     def check(made, seed):
         search, free = made

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 from openbiolink.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     Note = Callable[[str], None]
 
@@ -32,8 +32,22 @@ WEB_PAGE = re.compile(rb"<(!doctype\s+html|html|head|body|title|script|meta)\b")
 CAPTCHA = re.compile(rb"captcha|cloudflare|turnstile|are you a robot|not a robot|are (a )?human|just a moment")
 
 
+def parquet_parts(folder: Path) -> list[Path]:
+    """The files of a table that was written in parts, by name."""
+    return sorted((part for part in folder.rglob("*.parquet") if part.is_file()), key=str)
+
+
+def without_folders(text: str, paths: Iterable[Path]) -> str:
+    """The text with bare names for these paths, so that it is the same wherever the files lie."""
+    for path in paths:
+        text = text.replace(str(path), path.name)
+    return text
+
+
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hex."""
+    """The SHA-256 of a file's bytes, in hex; of a folder, of those of its Parquet parts one after another by name."""
+    if path.is_dir():
+        return hashlib.sha256("".join(map(sha256_of, parquet_parts(path))).encode()).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -196,7 +210,7 @@ def write_json(path: Path, value: Any) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write beside the target and rename, so that readers see the old file or the whole new one.
 
-    A link is followed; into a pipe or a device the text is written as it is.
+    A link is followed; into a pipe, a device or an address (see `openbiolink.places`) the text is written as it is.
 
     Raises:
         InputError: the target is a folder, or nothing can be written there.
@@ -204,7 +218,9 @@ def write_text(path: Path, text: str) -> None:
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected a file name; give one in it")
     try:
-        if path.exists() and not path.is_file():  # asked before links are followed, which lead nowhere from a pipe
+        if not isinstance(path, Path) or (
+            path.exists() and not path.is_file()
+        ):  # asked before links are followed, which lead nowhere from a pipe
             path.write_text(text, encoding="utf-8")
             return
         path = path.resolve()

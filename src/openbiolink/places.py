@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from openbiolink.croissant import MANIFEST_FILE
 from openbiolink.errors import InputError, OpenBioLinkError
-from openbiolink.files import CHUNK, replaced_folder, scratch_folder
+from openbiolink.files import CHUNK, refuse_target, replaced_folder, scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +43,8 @@ def place(text: str | Path) -> Path:
         return Path(text)
     if text.startswith(HERE):
         return Path(text.partition(REMOTE)[2])
-    with _reached(text):
+    with _reached(text), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "UPath .* not explicitly implemented")  # fsspec's own way serves, too
         from upath import UPath
 
         path = cast("Path", UPath(text))
@@ -117,13 +119,8 @@ def written_folder(target: Path, *, owned: Callable[[str], bool], replace: bool)
             yield folder
         return
     with _reached(target):
-        if target.is_file():
-            raise InputError(f"{target}: is a file, expected a folder or nothing; choose another place")
+        refuse_target(target, owned=owned, replace=replace)
         there = sorted(entry.name for entry in target.iterdir()) if target.is_dir() else []
-    if there and not replace:
-        raise InputError(f"{target}: exists already; say --overwrite to replace it, or choose another place")
-    if foreign := [name for name in there if not owned(name)]:
-        raise InputError(f"{target}: holds {foreign[0]}, which was not written here; move it elsewhere")
     with scratch_folder(Path(tempfile.gettempdir()), "openbiolink-upload-") as folder:
         yield folder
         with _reached(target):

@@ -5,8 +5,7 @@ folder or files  →  find_parts  →  AuditFiles  →  audit_files  →  Audit
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from openbiolink.audit.context import PARTS, Context, found_rows
 from openbiolink.audit.finding import Audit, Example, Finding
@@ -15,7 +14,7 @@ from openbiolink.audit.read import AuditFiles, count_triples, find_parts, read_p
 from openbiolink.dataset import ignore
 from openbiolink.engines import open_engine
 from openbiolink.errors import InputError
-from openbiolink.files import sha256_of
+from openbiolink.files import sha256_of, without_folders
 from openbiolink.progress import silent
 
 if TYPE_CHECKING:
@@ -59,9 +58,10 @@ def audit_files(
     if not 0 < threshold <= 1:
         raise InputError(f"threshold is {threshold}, expected a share over 0 and at most 1, such as 0.8")
     notes: list[str] = []
+    paths = _paths(files)
 
     def tell(line: str) -> None:
-        notes.append(_without_folders(line, files))
+        notes.append(without_folders(line, paths.values()))
         note(line)
 
     with open_engine(engine_name) as engine:
@@ -93,7 +93,7 @@ def audit_files(
         rows=rows,
         entities=sizes[0],
         relations=sizes[1],
-        inputs=_fingerprints(files),
+        inputs={name: {"file": path.name, "sha256": sha256_of(path)} for name, path in paths.items()},
         notes=tuple(notes),
     )
 
@@ -121,22 +121,6 @@ def _count_rows(engine: Engine) -> dict[str, dict[str, int]]:
     return {part: numbers for part, numbers in counts.items() if part != "inference" or any(numbers.values())}
 
 
-def _fingerprints(files: AuditFiles) -> dict[str, dict[str, Any]]:
-    paths = {name: path for name, _, _, path in files.named()}
-    if files.nodes is not None:
-        paths["nodes"] = files.nodes
-    return {name: {"file": path.name, "sha256": _sha256(path)} for name, path in paths.items()}
-
-
-def _sha256(path: Path) -> str:
-    """Of a file, or of those of the parts of a folder, one after another by name."""
-    if not path.is_dir():
-        return sha256_of(path)
-    parts = sorted(part for part in path.rglob("*.parquet") if part.is_file())
-    return hashlib.sha256("".join(map(sha256_of, parts)).encode()).hexdigest()
-
-
-def _without_folders(line: str, files: AuditFiles) -> str:
-    for _, _, _, path in files.named():
-        line = line.replace(str(path), path.name)
-    return line if files.nodes is None else line.replace(str(files.nodes), files.nodes.name)
+def _paths(files: AuditFiles) -> dict[str, Path]:
+    """Every file that is read, by what a report calls it."""
+    return {name: path for name, _, _, path in files.named()} | ({} if files.nodes is None else {"nodes": files.nodes})

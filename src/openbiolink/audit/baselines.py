@@ -89,7 +89,7 @@ def find_frequency_baseline(engine: Engine, _: Context) -> Finding:
 def find_copy_baseline(engine: Engine, context: Context) -> Finding:
     """The mean reciprocal rank of copying, over all test rows and over those that a copy predicts.
 
-    Reads the tables of an audit, those of `rules.make_queries` and what `relations.find_likeness` made.
+    Reads the tables of an audit, those of `rules.make_queries` and what `relations.compare_relations` made.
     """
     engine.make("copied", copies("1 = 1"))
     predicted = "SELECT h, r, t FROM asked SEMI JOIN copied USING (h, r, t)"

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from openbiolink.audit.baselines import find_copy_baseline, find_degree_baseline, find_frequency_baseline
 from openbiolink.audit.components import find_component_drift
-from openbiolink.audit.context import HELD_OUT, IN_CONTEXT, conclude, found_rows
+from openbiolink.audit.context import HELD_OUT, IN_CONTEXT, conclude, found_rows, the_number
 from openbiolink.audit.leaks import (
+    LEARNT,
     implied_by,
     list_collisions,
     list_duplicates,
@@ -31,7 +32,7 @@ from openbiolink.audit.relations import (
     find_near_duplicate_relations,
     symmetric_relations,
 )
-from openbiolink.audit.rules import Rule, rule_mrr
+from openbiolink.audit.rules import Rule, gain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,16 +41,15 @@ if TYPE_CHECKING:
     from openbiolink.audit.finding import Finding
     from openbiolink.engines import Engine
 
-LEARNT = f"SELECT DISTINCT h, r, t FROM triple WHERE {IN_CONTEXT}"
 PARTS_OF_OTHERS = "replace(merged_names(array_agg(other.part)), ';', ', ')"
 
 
 def find_duplicates(engine: Engine, context: Context) -> Finding:
     """Rows whose triple stands twice or more, in one part or in several."""
     list_duplicates(engine)
-    rows = _number(engine, "SELECT sum(n) FROM affected_duplicate")
-    triples = _number(engine, "SELECT count(*) FROM (SELECT DISTINCT h, r, t FROM affected_duplicate) AS found")
-    across = _number(engine, "SELECT sum(n) FROM across")
+    rows = the_number(engine, "SELECT sum(n) FROM affected_duplicate")
+    triples = the_number(engine, "SELECT count(*) FROM (SELECT DISTINCT h, r, t FROM affected_duplicate) AS found")
+    across = the_number(engine, "SELECT sum(n) FROM across")
     engine.drop("across")
     return conclude(
         engine,
@@ -61,7 +61,7 @@ def find_duplicates(engine: Engine, context: Context) -> Finding:
             f"CAST(sum(other.n) AS STRING) || ' such rows: ' || {PARTS_OF_OTHERS}",
             "triple AS other ON other.h = own.h AND other.r = own.r AND other.t = own.t",
         ),
-        gain=_gain(engine, "duplicate", Rule(predicted=LEARNT)),
+        gain=gain(engine, "duplicate", Rule(predicted=LEARNT)),
         details={"repeats": rows - triples, "across": across},
     )
 
@@ -75,9 +75,9 @@ def find_loops(engine: Engine, context: Context) -> Finding:
         context,
         "loop",
         title="rows whose head is their tail",
-        severity="error" if _number(engine, f"SELECT count(*) FROM affected_loop WHERE {HELD_OUT}") else "warning",
+        severity="error" if the_number(engine, f"SELECT count(*) FROM affected_loop WHERE {HELD_OUT}") else "warning",
         because="its head is its tail",
-        gain=_gain(engine, "loop", Rule(predicted=looping, form="loops")),
+        gain=gain(engine, "loop", Rule(predicted=looping, form="loops")),
     )
 
 
@@ -95,7 +95,7 @@ def find_reversed(engine: Engine, context: Context) -> Finding:
             f"'its reverse stands in ' || {PARTS_OF_OTHERS}",
             "mixed AS other ON other.h = own.t AND other.r = own.r AND other.t = own.h AND other.part <> own.part",
         ),
-        gain=_gain(engine, "reversed", Rule(predicted=turned)),
+        gain=gain(engine, "reversed", Rule(predicted=turned)),
         details={"symmetric_relations": list(symmetric_relations(engine))},
     )
 
@@ -115,7 +115,7 @@ def find_super_relations(engine: Engine, context: Context) -> Finding:
             f"""{implied_by("mixed")} AS other ON other.h = own.h AND other.r = own.r AND other.t = own.t
                 AND other.part <> own.part JOIN relation ON relation.id = other.special""",
         ),
-        gain=_gain(
+        gain=gain(
             engine, "super_relation", Rule(predicted=f"SELECT DISTINCT h, r, t FROM {implied_by(context_rows)} AS said")
         ),
     )
@@ -138,7 +138,7 @@ def find_same_pairs(engine: Engine, context: Context) -> Finding:
                 AND greatest(other.h, other.t) = greatest(own.h, own.t)
                 JOIN relation ON relation.id = other.r""",
         ),
-        gain=_gain(
+        gain=gain(
             engine,
             "same_pair",
             Rule(predicted=f"SELECT h, t {plain} UNION SELECT t AS h, h AS t {plain}", form="pairs"),
@@ -149,7 +149,7 @@ def find_same_pairs(engine: Engine, context: Context) -> Finding:
 def find_transitive(engine: Engine, context: Context) -> Finding:
     """Held-out rows of a transitive relation whose ends a path of two context rows or more joins."""
     list_transitive(engine, context.transitive)
-    gain = _gain(engine, "transitive", Rule(predicted="SELECT h, r, t FROM path"))
+    gained = gain(engine, "transitive", Rule(predicted="SELECT h, r, t FROM path"))
     engine.drop("path")
     return conclude(
         engine,
@@ -158,7 +158,7 @@ def find_transitive(engine: Engine, context: Context) -> Finding:
         title="held-out rows that a path of a transitive relation implies",
         severity="warning",
         because="a path of two or more such rows of the context leads from its head to its tail",
-        gain=gain,
+        gain=gained,
     )
 
 
@@ -178,7 +178,7 @@ def find_negative_collisions(engine: Engine, context: Context) -> Finding:
         FROM (SELECT DISTINCT part, h, r, t, other_part FROM collision) AS found
         JOIN affected_negative_collision USING (part, h, r, t) GROUP BY part, other_part ORDER BY part, other_part
     """)
-    denied = _number(
+    denied = the_number(
         engine,
         """SELECT sum(n) FROM triple SEMI JOIN (
                SELECT other_part AS part, other_h AS h, other_r AS r, other_t AS t FROM collision) AS found
@@ -201,7 +201,7 @@ def find_unseen_entities(engine: Engine, context: Context) -> Finding:
     """Held-out rows with an entity that no context row has."""
     list_unseen_entities(engine)
     ends = "SELECT h AS id FROM affected_unseen_entity UNION SELECT t FROM affected_unseen_entity"
-    entities = _number(engine, f"SELECT count(*) FROM ({ends}) AS ends ANTI JOIN seen USING (id)")
+    entities = the_number(engine, f"SELECT count(*) FROM ({ends}) AS ends ANTI JOIN seen USING (id)")
     because = """
         SELECT part, h, r, t, 'the context lacks ' || concat_ws(' and ', CASE WHEN start.id IS NULL THEN head.name END,
             CASE WHEN finish.id IS NULL THEN tail.name END) AS because
@@ -225,7 +225,7 @@ def find_unseen_entities(engine: Engine, context: Context) -> Finding:
 def find_unseen_relations(engine: Engine, context: Context) -> Finding:
     """Held-out rows whose relation no context row has."""
     list_unseen_relations(engine)
-    relations = _number(engine, "SELECT count(*) FROM (SELECT DISTINCT r FROM affected_unseen_relation) AS found")
+    relations = the_number(engine, "SELECT count(*) FROM (SELECT DISTINCT r FROM affected_unseen_relation) AS found")
     return conclude(
         engine,
         context,
@@ -262,17 +262,6 @@ def _because(text: str, others: str) -> str:
     """A query as `conclude` takes it: for each row shown, called own, a text about what it joins with."""
     key = "own.part, own.h, own.r, own.t"
     return f"SELECT {key}, {text} AS because FROM shown AS own JOIN {others} GROUP BY {key}"
-
-
-def _gain(engine: Engine, check: str, rule: Rule) -> tuple[float | None, float | None]:
-    """The mean reciprocal rank of a rule on the test rows that a check found, and on the others."""
-    found = rule_mrr(engine, rule, f"SELECT h, r, t FROM affected_{check} WHERE part = 'test'")
-    return found.affected, found.unaffected
-
-
-def _number(engine: Engine, query: str) -> int:
-    """The one number of a query, 0 in the place of NULL."""
-    return int(engine.rows(query)[0][0] or 0)
 
 
 def _by_part(engine: Engine, check: str) -> dict[str, int]:

@@ -48,6 +48,16 @@ class Context:
     inductive: str | None = None
 
 
+def the_number(engine: Engine, query: str) -> int:
+    """The one number of a query, 0 in the place of NULL."""
+    return int(engine.rows(query)[0][0] or 0)
+
+
+def count_rows(engine: Engine, table: str) -> int:
+    """How many rows a table has."""
+    return the_number(engine, f"SELECT count(*) FROM {table}")
+
+
 def found_rows(engine: Engine, table: str) -> dict[str, int]:
     """Rows by part in a table of affected triples (part, h, r, t, n)."""
     return {part: int(rows) for part, rows in engine.rows(f"SELECT part, sum(n) FROM {table} GROUP BY part")}

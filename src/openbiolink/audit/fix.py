@@ -17,14 +17,13 @@ implies the same triple. All begins anew until no row goes any more, since relat
 
 from __future__ import annotations
 
-import shutil
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from openbiolink.audit import audit_files
-from openbiolink.audit.context import PARTS, Context
+from openbiolink.audit.context import PARTS, Context, count_rows
 from openbiolink.audit.leaks import list_transitive
 from openbiolink.audit.read import AuditFiles, read_parts
 from openbiolink.audit.relations import compare_relations
@@ -32,7 +31,8 @@ from openbiolink.croissant import MANIFEST_FILE
 from openbiolink.dataset import ignore
 from openbiolink.engines import open_engine
 from openbiolink.errors import InputError
-from openbiolink.files import refuse_target, replaced_folder, write_json
+from openbiolink.files import refuse_target, write_json
+from openbiolink.places import is_remote, written_folder
 from openbiolink.progress import silent
 from openbiolink.schema import FILE_NAME as SCHEMA_FILE
 
@@ -91,7 +91,7 @@ def fix_split(
         InputError: the input is damaged, no row would be left, or `out` holds input or files of others.
     """
     check_target(files, out, overwrite=overwrite)
-    with replaced_folder(out, owned=_is_own, replace=overwrite) as folder:
+    with written_folder(out, owned=_is_own, replace=overwrite) as folder:
         with open_engine(engine_name) as engine:
             progress("clean", 0, 1)
             read_parts(engine, files, schema=schema, note=note)
@@ -99,14 +99,14 @@ def fix_split(
             names = engine.rows("SELECT id, name FROM relation ORDER BY id")
             transitive = tuple(number for number, name in names if schema.relation(name).transitive)
             settings = Context(threshold=threshold, test_rows=0, transitive=transitive)
-            while _count(engine, "fact") and _remove_round(
+            while count_rows(engine, "fact") and _remove_round(
                 engine, settings, warnings=warnings, inductive=files.inductive is not None
             ):
                 continue
             progress("clean", 1, 1)
             cleaned = _write(engine, files, folder)
         if schema_file is not None:
-            shutil.copyfile(schema_file, folder / SCHEMA_FILE)
+            (folder / SCHEMA_FILE).write_bytes(schema_file.read_bytes())
         audit = audit_files(
             cleaned, schema=schema, engine_name=engine_name, threshold=threshold, progress=progress, note=ignore
         )
@@ -126,7 +126,7 @@ def check_target(files: AuditFiles, out: Path, *, overwrite: bool) -> None:
         InputError: it holds input or files of others, is a file, or is there and not to be replaced.
     """
     for _, _, _, path in files.named():
-        if path.resolve().is_relative_to(out.resolve()):
+        if is_remote(path) == is_remote(out) and path.resolve().is_relative_to(out.resolve()):
             raise InputError(f"{out}: holds {path.name}, which is to be read; choose another folder")
     refuse_target(out, owned=_is_own, replace=overwrite)
 
@@ -151,7 +151,7 @@ def _keep_best(engine: Engine) -> None:
 
 def _remove_round(engine: Engine, settings: Context, *, warnings: bool, inductive: bool) -> bool:
     """Take out of `fact` what the other rows there give away, and say whether there was anything."""
-    before = _count(engine, "gone")
+    before = count_rows(engine, "gone")
     engine.make("link", "SELECT 'reversed' AS kind, id AS special, id AS general, true AS flipped FROM relation")
     engine.append(
         "link", "SELECT 'super_relation' AS kind, special, general, flipped FROM implies WHERE special <> general"
@@ -170,7 +170,7 @@ def _remove_round(engine: Engine, settings: Context, *, warnings: bool, inductiv
         _remove(engine, "SELECT h, r, t, 'transitive' AS reason FROM affected_transitive")
     _list_clues(engine, any_relation=warnings)
     _remove_between(engine)
-    return _count(engine, "gone") > before
+    return count_rows(engine, "gone") > before
 
 
 def _restate(engine: Engine) -> None:
@@ -221,11 +221,11 @@ def _remove_between(engine: Engine) -> None:
         f"""SELECT own.n, own.other, own.kind FROM clue own
             JOIN clue back ON back.n = own.other AND back.other = own.n WHERE own.place = {VALID}""",
     )
-    while _count(engine, "clue"):
+    while count_rows(engine, "clue"):
         engine.make(
             "sure", "SELECT n, other, kind FROM clue ANTI JOIN (SELECT n AS other FROM clue) shown USING (other)"
         )
-        _remove_spots(engine, f"SELECT n, other, kind FROM {'sure' if _count(engine, 'sure') else 'clue'}")
+        _remove_spots(engine, f"SELECT n, other, kind FROM {'sure' if count_rows(engine, 'sure') else 'clue'}")
 
 
 def _remove_spots(engine: Engine, hits: str) -> None:
@@ -268,10 +268,6 @@ def _remove(engine: Engine, hits: str) -> None:
     engine.make("fact", "SELECT * FROM fact ANTI JOIN (SELECT h, r, t FROM leaving) leaving USING (h, r, t)")
 
 
-def _count(engine: Engine, table: str) -> int:
-    return int(engine.rows(f"SELECT count(*) FROM {table}")[0][0])
-
-
 def _list_rows(engine: Engine) -> None:
     """Make `stays` (part, positive, h, r, t, n) and `goes` (part, positive, h, r, t, n, reason) of what was given."""
     engine.make("stays", f"SELECT {PART} AS part, true AS positive, h, r, t, 1 AS n FROM fact")
@@ -310,7 +306,7 @@ def _list_rows(engine: Engine) -> None:
 
 def _write(engine: Engine, files: AuditFiles, folder: Path) -> AuditFiles:
     """Write all rows and a manifest into a folder, and return the parts that are there now."""
-    if not _count(engine, "fact"):
+    if not count_rows(engine, "fact"):
         raise InputError(f"{files.positive['train'][0]}: no row of this split would be left; mend its parts first")
     _list_rows(engine)
     most = engine.rows("SELECT max(n) FROM given")[0][0]

@@ -151,9 +151,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{path}: is not JSON ({error}); mend it or move it away") from error
-    ours = isinstance(manifest, dict) and str(manifest.get("format")).startswith(
-        ("openbiolink-split/", "openbiolink-cleaned/")
-    )
+    ours = isinstance(manifest, dict) and str(manifest.get("format")).startswith(OURS)
     return manifest if ours else {}
 
 

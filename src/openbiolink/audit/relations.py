@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from openbiolink.audit.context import HELD_OUT, IN_CONTEXT, conclude
-from openbiolink.audit.rules import Rule, rule_mrr
+from openbiolink.audit.rules import Rule, gain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -117,7 +117,7 @@ def _find_copied(engine: Engine, context: Context, check: str, title: str) -> Fi
         title=title,
         severity="warning",
         because=because,
-        gain=rule_mrr(engine, Rule(predicted=copies(f"kind = '{check}'")), _in_test(check))[1:],
+        gain=gain(engine, check, Rule(predicted=copies(f"kind = '{check}'"))),
         details=_list_pairs(engine, check),
     )
 
@@ -172,15 +172,11 @@ def find_cartesian_relations(engine: Engine, context: Context) -> Finding:
                 CAST(heads AS STRING) || ' heads and ' || CAST(tails AS STRING) || ' tails' AS because
             FROM shown JOIN dense ON dense.r = shown.r
         """,
-        gain=rule_mrr(engine, Rule(form="product", predicted="SELECT r FROM dense"), _in_test(check))[1:],
+        gain=gain(engine, check, Rule(form="product", predicted="SELECT r FROM dense")),
         details={"number": len(rows), "relations": [dict(zip(names, row, strict=True)) for row in rows[:LISTED]]},
     )
     engine.drop("dense")
     return finding
-
-
-def _in_test(check: str) -> str:
-    return f"SELECT h, r, t FROM affected_{check} WHERE part = 'test'"
 
 
 def _overlaps(engine: Engine) -> dict[str, npt.NDArray[np.generic]]:

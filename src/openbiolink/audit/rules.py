@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from openbiolink.audit.context import IN_CONTEXT
+from openbiolink.audit.context import IN_CONTEXT, count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -71,7 +71,7 @@ def make_queries(engine: Engine) -> None:
     others) and `head_query` (r, t, others): the queries that test rows ask, with the number of entities that are no
     answer; and `asked` (h, r, t, n, tail_others, head_others): the test triples, each with its number of rows.
     """
-    entities = _count(engine, "entity")
+    entities = count_rows(engine, "entity")
     engine.make("known", "SELECT DISTINCT h, r, t FROM triple")
     for side, given in SIDES.items():
         engine.make(
@@ -131,6 +131,12 @@ def rule_mrr(engine: Engine, rule: Rule, affected: str | None) -> RuleMrr:
         affected=reciprocal_mean(twice[chosen], number[chosen]),
         unaffected=reciprocal_mean(twice[~chosen], number[~chosen]),
     )
+
+
+def gain(engine: Engine, check: str, rule: Rule) -> tuple[float | None, float | None]:
+    """The mean reciprocal ranks of a rule on the test rows in `affected_` and the check, and on the others."""
+    found = rule_mrr(engine, rule, f"SELECT h, r, t FROM affected_{check} WHERE part = 'test'")
+    return found.affected, found.unaffected
 
 
 def reciprocal_mean(twice: Counts, number: Counts) -> float | None:
@@ -231,7 +237,3 @@ def _of_loops() -> _Sets:
 FORMS: Mapping[Form, Callable[[], _Sets]] = MappingProxyType(
     {"triples": _of_triples, "pairs": _of_pairs, "product": _of_product, "loops": _of_loops}
 )
-
-
-def _count(engine: Engine, table: str) -> int:
-    return int(engine.rows(f"SELECT count(*) FROM {table}")[0][0])

@@ -20,6 +20,7 @@ from openbiolink.cli.evaluate import evaluate
 from openbiolink.cli.generate import generate
 from openbiolink.cli.screen import plain, say
 from openbiolink.errors import InputError, OpenBioLinkError
+from openbiolink.places import is_remote, place
 
 ROAD = ("sources", "generate", "diff", "split", "audit", "evaluate", "demo")
 INTERRUPTED = 128 + signal.SIGINT
@@ -110,6 +111,7 @@ def _global(
             "-p",
             "--directory",
             metavar="DIR",
+            parser=place,
             help="Folder that sources, generate, split and demo write into; other paths are as they stand.",
             show_default="current folder",
         ),
@@ -118,6 +120,8 @@ def _global(
         bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version and end.")
     ] = False,
 ) -> None:
+    if is_remote(directory) and context.invoked_subcommand != "split":
+        raise InputError(f"-p {directory}: only split writes to an address; give a folder of this machine")
     if directory.exists() and not directory.is_dir():
         raise InputError(f"-p {directory}: is a file, expected a folder; choose another one")
     context.obj = directory

@@ -12,6 +12,7 @@ import typer
 from openbiolink.audit.finding import SEVERITIES, Severity
 from openbiolink.cli.screen import note, page_console, progress_bars
 from openbiolink.errors import InputError
+from openbiolink.places import place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,26 +23,36 @@ FOUND = 1  # status where something was found
 
 
 def audit(
-    folder: Annotated[Path | None, typer.Argument(metavar="DIR", help="Folder of a split, of any program.")] = None,
-    train: Annotated[Path | None, typer.Option(metavar="FILE", help="Triples of the training part.")] = None,
-    valid: Annotated[Path | None, typer.Option(metavar="FILE", help="Triples of the validation part.")] = None,
-    test: Annotated[Path | None, typer.Option(metavar="FILE", help="Triples of the test part.")] = None,
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="DIR", parser=place, help="Folder of a split, of any program.")
+    ] = None,
+    train: Annotated[
+        Path | None, typer.Option(metavar="FILE", parser=place, help="Triples of the training part.")
+    ] = None,
+    valid: Annotated[
+        Path | None, typer.Option(metavar="FILE", parser=place, help="Triples of the validation part.")
+    ] = None,
+    test: Annotated[Path | None, typer.Option(metavar="FILE", parser=place, help="Triples of the test part.")] = None,
     nodes: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The entities that there are, in the first column.")
+        Path | None,
+        typer.Option(metavar="FILE", parser=place, help="The entities that there are, in the first column."),
     ] = None,
     train_negatives: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Negatives of the training part.")
+        Path | None, typer.Option(metavar="FILE", parser=place, help="Negatives of the training part.")
     ] = None,
     valid_negatives: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Negatives of the validation part.")
+        Path | None, typer.Option(metavar="FILE", parser=place, help="Negatives of the validation part.")
     ] = None,
-    test_negatives: Annotated[Path | None, typer.Option(metavar="FILE", help="Negatives of the test part.")] = None,
+    test_negatives: Annotated[
+        Path | None, typer.Option(metavar="FILE", parser=place, help="Negatives of the test part.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to read.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", parser=place, help="Write a page to read.")] = None,
     schema: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
+            parser=place,
             help="TOML that says which relations are symmetric, inverse, transitive or parents of others.",
             show_default="schema.toml in the folder, if it is there",
         ),
@@ -58,7 +69,8 @@ def audit(
     ] = "embedded",
     fail_on: Annotated[Severity, typer.Option(help="End with status 1 if this or worse is found.")] = "error",
     fix: Annotated[
-        Path | None, typer.Option(metavar="OUT", help="Write a split without these errors into a new folder.")
+        Path | None,
+        typer.Option(metavar="OUT", parser=place, help="Write a split without these errors into a new folder."),
     ] = None,
     fix_warnings: Annotated[
         bool, typer.Option("--fix-warnings", help="With --fix: without most of the warnings, too.")

@@ -120,7 +120,7 @@ class Engine(Protocol):
         the rows are then ordered by these columns, and the query need not be.
 
         A name that ends with `.parquet` is written as Parquet, anything else as delimited text: no header, no quotes,
-        LF, NULL as the empty text. On a cluster the Parquet file is a folder of parts.
+        LF, NULL as the empty text.
 
         Raises:
             InputError: a cell of delimited text holds the separator or a line end.
@@ -128,12 +128,11 @@ class Engine(Protocol):
 
 
 @contextmanager
-def open_engine(name: str = "embedded", *, memory: str = "1000MB") -> Iterator[Engine]:
+def open_engine(name: str = "embedded") -> Iterator[Engine]:
     """An engine with no tables, and its scratch folder; both are gone afterwards.
 
     Args:
         name: `embedded` (DuckDB, in this process) or `spark` (the Spark session of this process, or a new one).
-        memory: what the embedded engine may hold in memory; more goes to its folder.
 
     Raises:
         InputError: no engine has this name.
@@ -149,5 +148,5 @@ def open_engine(name: str = "embedded", *, memory: str = "1000MB") -> Iterator[E
         return
     from openbiolink.engines.embedded import open_embedded
 
-    with open_embedded(memory) as embedded:
+    with open_embedded() as embedded:
         yield embedded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from glob import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from openbiolink.engines import Array
     from openbiolink.files import Note
 
+MEMORY = "1000MB"  # that tables may take; more goes to the folder
 FUNCTIONS = f"""
     CREATE MACRO hash60(text) AS ('0x' || substr(md5(text), 1, 15))::BIGINT;
     CREATE MACRO finite_number(text) AS {number_sql("text")};
@@ -30,9 +32,9 @@ FUNCTIONS = f"""
 
 
 @contextmanager
-def open_embedded(memory: str) -> Iterator[EmbeddedEngine]:
+def open_embedded() -> Iterator[EmbeddedEngine]:
     """As `openbiolink.engines.open_engine`."""
-    with open_database(memory=memory) as (connection, folder):
+    with open_database(memory=MEMORY) as (connection, folder):
         connection.execute(FUNCTIONS)
         own = folder / "files"
         own.mkdir()
@@ -127,19 +129,22 @@ class EmbeddedEngine:
         return f"SELECT {', '.join(chosen)} FROM {', '.join((ordered, *lists))}"
 
     def _read_parquet(self, path: Path, table: str, columns: Sequence[str]) -> None:
-        pattern = str(path / "**" / "*.parquet") if path.is_dir() else str(path)
+        pattern = f"{escape(str(path))}/**/*.parquet" if path.is_dir() else escape(str(path))
+        rows = f"read_parquet({quote(pattern)}, hive_partitioning = false)"
         try:
-            there = [row[0] for row in self.rows(f"DESCRIBE SELECT * FROM read_parquet({quote(pattern)})")]
+            there = [row[0] for row in self.rows(f"DESCRIBE SELECT * FROM {rows}")]
         except Exception as error:
             raise InputError(f"{path}: cannot be read as Parquet ({str(error).splitlines()[0]}); check it") from error
         if missing := [name for name in columns if name not in there]:
             raise InputError(f"{path}: has no column {missing[0]!r}, only {', '.join(there)}; rename the columns")
         chosen = ", ".join(f'coalesce(CAST("{name}" AS VARCHAR), \'\') AS "{name}"' for name in columns)
-        self.make(table, f"SELECT {chosen} FROM read_parquet({quote(pattern)})")
+        self.make(table, f"SELECT {chosen} FROM {rows}")
 
     def write(self, query: str, path: Path, *, numbered: Mapping[str, str] | None = None, separator: str = "\t") -> int:
         """Write the rows of an ordered query to a file."""
         query = self._named(query, numbered) if numbered else query
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder already; remove it, or write to another place")
         if path.suffix != ".parquet":
             return write_tsv(self._connection, query, path, separator=separator)
         copied = self.rows(f"COPY ({query}) TO {quote(str(path))} (FORMAT parquet, COMPRESSION zstd)")

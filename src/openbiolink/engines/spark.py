@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,7 @@ FUNCTIONS = (
     """merged_names(names ARRAY<STRING>) RETURNS STRING RETURN
         array_join(array_sort(array_distinct(filter(split(array_join(names, ';'), ';'), name -> name <> ''))), ';')""",
 )
+COMPRESSION = "zstd"  # of Parquet, as the embedded engine has it
 READ_IN_PLACE = ("hdfs://", "webhdfs://", "viewfs://", "s3a://", "gs://", "abfs://", "abfss://")
 BLANK = r"(?U)\A[\s\x1c-\x1f]*\z"  # what Python's `str.strip` leaves nothing of
 UNSEEN_BY_SPARK = re.compile(r"[*?\[\]{}\\:]|/[._][^/]*\Z")  # patterns, and names that Spark takes for hidden
@@ -163,14 +164,22 @@ def _joined_text(parts: Path, path: Path) -> int:
 
 
 def _joined_parquet(parts: Path, path: Path) -> int:
-    """Move Parquet files to a new folder under plain names in the same order, and return the number of their rows."""
-    from pyarrow.parquet import read_metadata
+    """Join Parquet files in the order of their names, one group of rows after another, and return the number of rows.
 
-    path.mkdir()
+    There is at least one, since Spark writes an empty one where there are no rows.
+    """
+    from pyarrow.parquet import ParquetFile, ParquetWriter
+
     rows = 0
-    for number, part in enumerate(sorted(parts.glob("part-*"))):
-        rows += read_metadata(part).num_rows
-        part.rename(path / f"part-{number:05}.parquet")
+    with ExitStack() as opened:
+        files = (opened.enter_context(ParquetFile(part)) for part in sorted(parts.glob("part-*")))
+        writer = None
+        for file in files:
+            if writer is None:
+                writer = opened.enter_context(ParquetWriter(path, file.schema_arrow, compression=COMPRESSION))
+            for group in range(file.num_row_groups):
+                writer.write_table(file.read_row_group(group))
+            rows += file.metadata.num_rows
     return rows
 
 
@@ -351,7 +360,7 @@ class SparkEngine:
         return f"file://{place}"
 
     def write(self, query: str, path: Path, *, numbered: Mapping[str, str] | None = None, separator: str = "\t") -> int:
-        """Write the rows of an ordered query to a file, or to a folder of Parquet files."""
+        """Write the rows of an ordered query to a file."""
         query = self._named(query, numbered) if numbered else query
         if path.is_dir():
             raise InputError(f"{path}: is a folder already; remove it, or write to another place")
@@ -359,7 +368,7 @@ class SparkEngine:
             frame, counts = _counted(self._sql(query), rows="true")
             parts = folder / "parts"
             if path.suffix == ".parquet":
-                frame.write.parquet(f"file://{parts.resolve()}", compression="zstd")
+                frame.write.parquet(f"file://{parts.resolve()}", compression=COMPRESSION)
                 written = _joined_parquet(parts, path)
             else:
                 _as_lines(frame, separator).write.text(f"file://{parts.resolve()}", compression="none", lineSep="\n")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from openbiolink.errors import InputError
-from openbiolink.files import replaced_folder
+from openbiolink.files import replaced_folder, without_folders
 from openbiolink.graph.build import Build, build_graph
 from openbiolink.graph.importing import ImportCounts, import_edges
 from openbiolink.graph.ledger import READ
@@ -93,7 +93,7 @@ def generate_graph(
             sources=sources,
             plan=plan,
             options=options,
-            note=lambda text: notes.append(_without_folders(text, sources)),
+            note=lambda text: notes.append(without_folders(text, sources.values())),
             progress=progress,
         )
         if not options.allow_empty:
@@ -124,10 +124,3 @@ def _check_edges(build: Build) -> None:
         f"none of the {read:,} rows read gives an edge ({most}); nothing was written, an earlier graph is as it was; "
         "check that the source files belong together and to this edition"
     )
-
-
-def _without_folders(text: str, sources: Mapping[str, Path]) -> str:
-    """The note with bare file names, so that a manifest is the same wherever the files lie."""
-    for path in sources.values():
-        text = text.replace(str(path), path.name)
-    return text

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from openbiolink.croissant import MANIFEST_FILE
 from openbiolink.engines import open_engine
 from openbiolink.errors import InputError
+from openbiolink.files import without_folders
 from openbiolink.places import written_folder
 from openbiolink.progress import silent
 from openbiolink.schema import schema_of
@@ -107,16 +108,9 @@ def split_graph(
             missing or of no use.
     """
     _check_slices(scheme, before)
-    if target.exists() and not overwrite:
-        raise InputError(f"{target}: exists already; say --overwrite to replace it, or choose another place")
     directed = read_direction(graph.edges, directed=scheme.directed)
     known, schema_file = schema_of(graph.edges, schema)
-    inputs = graph.inputs()
-    if before is not None:
-        inputs |= {f"tmo_{name}": path for name, path in before.inputs().items()}
-    if schema_file is not None:
-        inputs["schema"] = schema_file
-    inputs |= scheme.inputs()
+    inputs = _inputs(graph, scheme, before=before, schema=schema_file)
     notes: list[str] = []
     with written_folder(target, owned=is_split_file, replace=overwrite) as folder, open_engine(engine) as tables:
         progress("split", 0, STEPS)
@@ -150,14 +144,22 @@ def split_graph(
     )
 
 
+def _inputs(graph: GraphFiles, scheme: Scheme, *, before: GraphFiles | None, schema: Path | None) -> dict[str, Path]:
+    """Every file that is read, by what it is called in the manifest."""
+    inputs = graph.inputs()
+    if before is not None:
+        inputs |= {f"tmo_{name}": path for name, path in before.inputs().items()}
+    if schema is not None:
+        inputs["schema"] = schema
+    return inputs | scheme.inputs()
+
+
 def _keeper(notes: list[str], inputs: Mapping[str, Path], note: Note) -> Note:
     """Passes notes on and keeps them for the manifest, which names files without their folders."""
 
     def keep(line: str) -> None:
         note(line)
-        for path in inputs.values():
-            line = line.replace(str(path), path.name)
-        notes.append(line)
+        notes.append(without_folders(line, inputs.values()))
 
     return keep
 

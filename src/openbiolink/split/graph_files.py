@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from openbiolink.croissant import EDGE_COLUMNS, MANIFEST_FILE
+from openbiolink.dataset import ignore
 from openbiolink.errors import InputError
 from openbiolink.files import iter_lines
 from openbiolink.graph.manifest import table_separator
@@ -197,10 +198,6 @@ def hash_of_edge(seed: int | str) -> str:
                                greatest(head.name, tail.name)))"""
 
 
-def _ignore(line: str) -> None:
-    """Take a note that was given before, when the file was read for the first time."""
-
-
 def _separator(path: Path) -> str:
     """What stands between the cells of a file of a graph, by the manifest beside it; a tab where there is none.
 
@@ -224,7 +221,7 @@ def _iter_rows(path: Path, cells: int = 0) -> Iterator[tuple[int, list[str]]]:
     A line that begins like a comment is a row if it has as many cells as asked for.
     """
     separator = _separator(path)
-    for number, line in enumerate(iter_lines(path, _ignore), start=1):
+    for number, line in enumerate(iter_lines(path, ignore), start=1):
         row = line.split(separator)
         if line.strip(" ") and (len(row) == cells or not line.startswith(COMMENT)):
             yield number, row

@@ -27,9 +27,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from openbiolink.audit import leak_counts
+from openbiolink.audit.read import list_consequences
 from openbiolink.errors import OpenBioLinkError
 
 if TYPE_CHECKING:
@@ -56,24 +55,12 @@ def write_rules(engine: Engine, schema: Schema, *, directed: bool) -> None:
 
     `mutual` tells that the general row implies the special one too.
     """
-    numbers = {name: number for number, name in engine.rows("SELECT id, name FROM relation ORDER BY id")}
-    rules = {
-        (special, numbers[implied.relation], implied.flipped)
-        for name, special in numbers.items()
-        for implied in schema.consequences(name, directed=directed)
-        if implied.relation in numbers
-    }
-    ordered = sorted(rules)
-    engine.put(
+    list_consequences(engine, schema, directed=directed)
+    engine.make(
         "implies",
-        {
-            "special": np.array([special for special, _, _ in ordered], dtype=np.int32),
-            "general": np.array([general for _, general, _ in ordered], dtype=np.int32),
-            "flipped": np.array([flipped for _, _, flipped in ordered], dtype=np.bool_),
-            "mutual": np.array(
-                [(general, special, flipped) in rules for special, general, flipped in ordered], np.bool_
-            ),
-        },
+        """SELECT rule.special, rule.general, rule.flipped, back.special IS NOT NULL AS mutual
+           FROM implies rule LEFT JOIN implies back ON back.special = rule.general AND back.general = rule.special
+               AND back.flipped = rule.flipped""",
     )
 
 
@@ -136,14 +123,13 @@ def drop_unseen(engine: Engine) -> None:
 
 
 def drop_reversed(engine: Engine) -> None:
-    """Remove held-out positives whose reverse, by the same relation, is in another part."""
+    """Remove held-out rows whose reverse, by the same relation and of the same sign, is in another part."""
     _remove(
         engine,
         """
         SELECT DISTINCT held.h, held.r, held.t, held.positive, held.part, 'reverse' AS reason
-        FROM (SELECT h, r, t, positive, part FROM held WHERE positive) held
-        JOIN (SELECT h, r, t, part FROM kept WHERE positive) other
-            ON other.h = held.t AND other.r = held.r AND other.t = held.h
+        FROM held JOIN kept other ON other.h = held.t AND other.r = held.r AND other.t = held.h
+            AND other.positive = held.positive
         WHERE other.part <> held.part AND NOT (held.part = 'test' AND other.part = 'validation')
         """,
     )

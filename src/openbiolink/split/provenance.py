@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
+from openbiolink.dataset import ignore
 from openbiolink.errors import InputError
 from openbiolink.files import iter_lines
 from openbiolink.sources.catalogue import EDITIONS, load_catalogue
@@ -164,7 +165,7 @@ def _read_dates(engine: Engine, files: Mapping[bool, Path | None]) -> None:
     spans: dict[str, tuple[str, str]] = {}
     for positive, path in files.items():
         if path is not None:
-            engine.read(path, table="read_date", columns=DATE_COLUMNS, note=_ignore)
+            engine.read(path, table="read_date", columns=DATE_COLUMNS, note=ignore)
             spans |= _spans(engine, path)
             engine.append("raw_date", f"SELECT head, relation, tail, date, {positive} FROM read_date")
             engine.drop("read_date")
@@ -198,12 +199,8 @@ def _place_of(path: Path, wrong: set[str]) -> str:
     """Where the first of these dates stands, and what it is."""
     if path.suffix == ".parquet":
         return f"a row: {min(wrong)!r} is no date"
-    dates = (line.rpartition("\t")[2] for line in iter_lines(path, _ignore))
+    dates = (line.rpartition("\t")[2] for line in iter_lines(path, ignore))
     return next(f"line {number}: {text!r} is no date" for number, text in enumerate(dates, start=1) if text in wrong)
-
-
-def _ignore(line: str) -> None:
-    """Take a note, of which there are none without comments."""
 
 
 def _split_directions(engine: Engine) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -10,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from openbiolink.croissant import CHANGE_COLUMNS, CROISSANT_FILE, LICENCE_FILE, MANIFEST_FILE, croissant
-from openbiolink.files import sha256_of, write_json, write_text
+from openbiolink.files import parquet_parts, sha256_of, write_json, write_text
 from openbiolink.graph.licence import unknown_terms_text
 from openbiolink.schema import FILE_NAME as SCHEMA_FILE
 
@@ -289,12 +288,9 @@ def _copy_schema(outcome: Outcome, folder: Path) -> None:
 
 
 def _fingerprint(path: Path) -> dict[str, Any]:
-    """SHA-256 and size of a file, or of the parts of a folder, one after another by name."""
-    if path.is_dir():
-        parts = sorted(part for part in path.rglob("*.parquet") if part.is_file())
-        digest = hashlib.sha256("".join(sha256_of(part) for part in parts).encode()).hexdigest()
-        return {"sha256": digest, "bytes": sum(part.stat().st_size for part in parts)}
-    return {"sha256": sha256_of(path), "bytes": path.stat().st_size}
+    """SHA-256 and size of a file, or of the parts of a folder."""
+    files = parquet_parts(path) if path.is_dir() else [path]
+    return {"sha256": sha256_of(path), "bytes": sum(file.stat().st_size for file in files)}
 
 
 def _counts(engine: Engine, counts: InputCounts) -> dict[str, Any]:
