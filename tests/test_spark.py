@@ -63,12 +63,13 @@ def test_a_split_has_the_same_bytes(graph, tmp_path, scheme):
 
 @pytest.fixture(scope="module")
 def leaky(graph, tmp_path_factory):
-    """The rows of the graph in parts that are not cleaned up."""
+    """The rows of the graph in parts that are not cleaned up, and some of them turned round."""
     folder = tmp_path_factory.mktemp("leaky")
     rows = [line.split("\t")[:3] for line in graph.edges.read_text(encoding="utf-8").splitlines()]
     negatives = [line.split("\t")[:3] for line in graph.tn_edges.read_text(encoding="utf-8").splitlines()]
     for number, part in enumerate(("train", "valid", "test")):
-        write(folder, f"{part}.tsv", rows[number::3])
+        turned = [row[::-1] for row in rows[2::3] if row[1] == "IS_A"] if part == "train" else []
+        write(folder, f"{part}.tsv", rows[number::3] + turned)
         write(folder, f"{part}_negatives.tsv", negatives[number::3])
     return folder
 
