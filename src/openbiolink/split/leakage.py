@@ -9,18 +9,18 @@ were held out. One rule serves every two parts:
     a held-out row goes if a row of another part gives it away; of two rows, one of test and one of validation, that
     give each other away, the row of validation goes
 
-The steps of a pass, in this order:
+No row goes for one that goes itself. The steps see to that by their order:
 
-1. `drop_unseen` compares with the positives of the context only, which no step changes.
-2. `drop_reversed` and `drop_implied`, from the most special relations upwards. Whether a row stays depends on rows of
-   more special relations only, and those are final when its turn comes; a row that is gone implies nothing.
-3. `drop_implied_negatives` looks at a false special edge that a false general edge gives away.
+1. `drop_unseen` and `drop_implied_negatives` compare with the context only, which no step changes.
+2. `drop_given_away` goes from the most special relations upwards. Whether a row stays depends on the context, on rows
+   of more special relations, which are final when its turn comes, and - of two that give each other away - on the row
+   of test, which is final before the row of validation is looked at.
 
 `clean_up` repeats passes until the audit, which counts leaks by other means, finds none.
 
 Tables: `kept` (h, r, t, positive, score, source, part), made by `keep_rows` of `context_row` and `held`, are the rows
-that stay; `removed` has those that do not, with the reason; `implies` is made here by `write_rules`; `held_node` (id)
-are nodes that may be unseen.
+that stay; `removed` has those that do not, with the reason; `gives` is made here by `write_rules`; `held_node` (id) are
+nodes that may be unseen.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 CONTEXT = "kept.part IN ('train', 'inference')"
 HELD = "kept.part IN ('validation', 'test')"
 ROW = "h, r, t, positive, score, source, part"
+SAME_AS_OTHER = """JOIN kept ON kept.h = other_h AND kept.r = other_r AND kept.t = other_t
+    AND kept.positive = clue.positive"""
 PASSES = 10  # each removes rows, or is the last
 
 
@@ -51,16 +53,19 @@ def keep_rows(engine: Engine, rows: str) -> None:
 
 
 def write_rules(engine: Engine, schema: Schema, *, directed: bool) -> None:
-    """Make `implies` (special, general, flipped, mutual) of the relations in the graph, each with itself.
+    """Make `gives` (special, general, flipped, mutual) of the relations in the graph, and the audit's `implies`.
 
-    `mutual` tells that the general row implies the special one too.
+    A row of relation `special` gives away the row of `general` between the same nodes, head and tail exchanged
+    where it is `flipped`; `mutual` tells that this holds the other way round too, as between an edge and its reverse.
     """
     list_consequences(engine, schema, directed=directed)
     engine.make(
-        "implies",
+        "gives",
         """SELECT rule.special, rule.general, rule.flipped, back.special IS NOT NULL AS mutual
            FROM implies rule LEFT JOIN implies back ON back.special = rule.general AND back.general = rule.special
-               AND back.flipped = rule.flipped""",
+               AND back.flipped = rule.flipped
+           WHERE rule.special <> rule.general
+           UNION ALL SELECT id AS special, id AS general, true AS flipped, true AS mutual FROM relation""",
     )
 
 
@@ -76,10 +81,9 @@ def clean_up(engine: Engine, *, unseen_by_design: bool) -> dict[str, int]:
     """
     # The context is what it was, so nodes and relations that it lacks are known once and for all.
     drop_unseen(engine)
+    drop_implied_negatives(engine)
     for _ in range(PASSES):
-        drop_reversed(engine)
-        drop_implied(engine)
-        drop_implied_negatives(engine)
+        drop_given_away(engine)
         counts = _count_leaks(engine)
         if not any(number for check, number in counts.items() if not (unseen_by_design and check == "unseen_entity")):
             return counts
@@ -122,82 +126,64 @@ def drop_unseen(engine: Engine) -> None:
     )
 
 
-def drop_reversed(engine: Engine) -> None:
-    """Remove held-out rows whose reverse, by the same relation and of the same sign, is in another part."""
-    _remove(
-        engine,
-        """
-        SELECT DISTINCT held.h, held.r, held.t, held.positive, held.part, 'reverse' AS reason
-        FROM held JOIN kept other ON other.h = held.t AND other.r = held.r AND other.t = held.h
-            AND other.positive = held.positive
-        WHERE other.part <> held.part AND NOT (held.part = 'test' AND other.part = 'validation')
-        """,
-    )
-
-
-def drop_implied(engine: Engine) -> None:
-    """Remove held-out rows that a row of another part and the same sign implies, the most special ones first."""
-    levels = engine.rows("""
-        SELECT DISTINCT depth FROM implies JOIN relation ON relation.id = general
-        WHERE special <> general OR flipped ORDER BY depth DESC
-    """)
-    for (depth,) in levels:
-        _list_implied(engine, f"general IN (SELECT id FROM relation WHERE depth = {depth})")
-        _remove(
-            engine,
-            """
-            SELECT held.h, held.r, held.t, held.positive, held.part, min(CASE
-                WHEN implied.special = held.r THEN 'reverse'
-                WHEN mutual THEN 'inverse:' || relation.name
-                ELSE 'super_relation:' || relation.name END) AS reason
-            FROM held JOIN implied ON implied.h = held.h AND implied.r = held.r AND implied.t = held.t
-                AND implied.positive = held.positive
-            JOIN relation ON relation.id = implied.special
-            WHERE held.part <> implied.part
-                AND NOT (mutual AND held.part = 'test' AND implied.part = 'validation')
-            GROUP BY held.h, held.r, held.t, held.positive, held.part
-            """,
-        )
-    engine.drop("implied")
-
-
 def drop_implied_negatives(engine: Engine) -> None:
-    """Remove the held-out negatives that are false because a more general negative of another part is.
+    """Remove the held-out negatives that are false because a more general negative of the context is.
 
-    After the step before no general row of test or validation has a special row in another part, so only rows of the
-    context, which no step changes, can still give something away.
+    That a more general negative of the other held-out part is false gives nothing away in the end: it goes itself, as
+    `drop_given_away` sees to.
     """
-    _list_implied(engine, f"NOT mutual AND NOT positive AND {HELD}")
+    _list_clues(engine, own="special", other="general", condition="NOT mutual AND NOT positive")
     _remove(
         engine,
-        f"""
-        SELECT implied.special_h AS h, implied.special AS r, implied.special_t AS t, implied.positive, implied.part,
-            'implied_negative:' || min(relation.name) AS reason
-        FROM implied JOIN kept ON kept.h = implied.h AND kept.r = implied.r AND kept.t = implied.t
-            AND kept.positive = implied.positive
-        JOIN relation ON relation.id = implied.r
-        WHERE {CONTEXT}
-        GROUP BY implied.special_h, implied.special, implied.special_t, implied.positive, implied.part
-        """,
+        f"""SELECT clue.h, clue.r, clue.t, clue.positive, clue.part,
+                'implied_negative:' || min(relation.name) AS reason
+            FROM clue {SAME_AS_OTHER} JOIN relation ON relation.id = other_r WHERE {CONTEXT}
+            GROUP BY clue.h, clue.r, clue.t, clue.positive, clue.part""",
     )
-    engine.drop("implied")
+    engine.drop("clue")
 
 
-def _list_implied(engine: Engine, condition: str) -> None:
-    """Make `implied` (h, r, t, positive, part, mutual and the special row's own relation and ends).
+def drop_given_away(engine: Engine) -> None:
+    """Remove the held-out rows that a row of another part and the same sign gives away, the most special ones first."""
+    levels = engine.rows("SELECT DISTINCT depth FROM gives JOIN relation ON relation.id = general ORDER BY depth DESC")
+    for (depth,) in levels:
+        _list_clues(
+            engine,
+            own="general",
+            other="special",
+            condition=f"general IN (SELECT id FROM relation WHERE depth = {depth})",
+        )
+        for certain in (f"({CONTEXT} OR NOT mutual)", "clue.part = 'validation'"):
+            _remove(
+                engine,
+                f"""SELECT clue.h, clue.r, clue.t, clue.positive, clue.part, min(CASE
+                        WHEN other_r = clue.r THEN 'reverse'
+                        WHEN mutual THEN 'inverse:' || relation.name
+                        ELSE 'super_relation:' || relation.name END) AS reason
+                    FROM clue {SAME_AS_OTHER} JOIN relation ON relation.id = other_r
+                    WHERE clue.part <> kept.part AND {certain}
+                    GROUP BY clue.h, clue.r, clue.t, clue.positive, clue.part""",
+            )
+    engine.drop("clue")
+
+
+def _list_clues(engine: Engine, *, own: str, other: str, condition: str) -> None:
+    """Make `clue` (h, r, t, positive, part, mutual, other_h, other_r, other_t): held-out rows and what would tell them.
 
     It is a table and not part of the query that uses it, since the join on relations alone, which comes
     first there, hides from the planner how few rows the join on whole edges leaves.
+
+    Args:
+        engine: with `held` and `gives`.
+        own: the side of a rule that the held-out row is on, `special` or `general`.
+        other: the other side.
+        condition: what of both is wanted.
     """
     engine.make(
-        "implied",
-        f"""
-        SELECT CASE WHEN flipped THEN kept.t ELSE kept.h END AS h, implies.general AS r,
-            CASE WHEN flipped THEN kept.h ELSE kept.t END AS t, positive, part, mutual, special,
-            kept.h AS special_h, kept.t AS special_t
-        FROM kept JOIN implies ON implies.special = kept.r AND (implies.special <> implies.general OR flipped)
-        WHERE {condition}
-        """,
+        "clue",
+        f"""SELECT h, r, t, positive, part, mutual, CASE WHEN flipped THEN t ELSE h END AS other_h,
+                {other} AS other_r, CASE WHEN flipped THEN h ELSE t END AS other_t
+            FROM held JOIN gives ON gives.{own} = held.r WHERE {condition}""",
     )
 
 
