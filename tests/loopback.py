@@ -60,7 +60,7 @@ class Asked:
 
 
 class _Memory:
-    """What is served under which path, what was asked, and how many were served at once per host name."""
+    """What is served under which path, what was asked, and how many HTTP requests were served at once per host name."""
 
     def __init__(self):
         self.files, self.asked = {}, []
@@ -92,7 +92,7 @@ class _Memory:
         """The `Range` header of every request for a path, None where there was none."""
         return [asked.headers.get("Range") for asked in self.asked if asked.path == path]
 
-    def send(self, file, start, write):
+    def send(self, file, start, write, *, flush=lambda: None):
         """Send the bytes of a file from `start` on, as far as it goes; False where the connection is to be cut."""
         end = min(len(file.data) if stop is None else stop for stop in (file.cut, file.stall))
         for place in range(start, end, PIECE):
@@ -100,13 +100,43 @@ class _Memory:
                 return False
             write(file.data[place : min(place + PIECE, end)])
         if file.stall is not None:
+            flush()
             self.closing.wait(STALL)
             return False
         return file.cut is None
 
 
+class _AllButTheLast:
+    """A stream that sends the last byte only when it is flushed."""
+
+    closed = False
+
+    def __init__(self, stream):
+        self.stream, self.kept = stream, b""
+
+    def write(self, data):
+        data, self.kept = self.kept + data, b""
+        self.stream.write(data[:-1])
+        self.kept = data[-1:]
+
+    def flush(self):
+        kept, self.kept = self.kept, b""
+        self.stream.write(kept)
+
+    def close(self):
+        self.stream.close()
+
+
 class _HTTP(BaseHTTPRequestHandler):
+    """Answers one request a connection, which counts until the last byte goes out: whoever has read all of an answer
+    is not counted any more.
+    """
+
     protocol_version = "HTTP/1.1"
+
+    def setup(self):
+        super().setup()
+        self.wfile = _AllButTheLast(self.wfile)
 
     def log_message(self, *_):
         pass
@@ -115,9 +145,11 @@ class _HTTP(BaseHTTPRequestHandler):
         memory = self.server.memory
         memory.asked.append(Asked(self.path, dict(self.headers)))
         file = memory.next(self.path) or File(data=b"nothing here", status=404)
-        with memory.counted(self.headers["Host"].split(":")[0]), suppress(ConnectionError):
-            self.answer(memory, file)
         self.close_connection = True
+        with suppress(ConnectionError):
+            with memory.counted(self.headers["Host"].split(":")[0]):
+                self.answer(memory, file)
+            self.wfile.flush()
 
     def wanted(self, file):
         """The first byte to send, and whether a part was asked for."""
@@ -146,7 +178,8 @@ class _HTTP(BaseHTTPRequestHandler):
                 self.send_header(name, value)
         self.end_headers()
         chunked = file.framing == "chunked"
-        whole = memory.send(file, start, self.write_chunk if chunked else self.wfile.write)
+        write = self.write_chunk if chunked else self.wfile.write
+        whole = memory.send(file, start, write, flush=self.wfile.flush)
         if whole and chunked:
             self.wfile.write(b"0\r\n\r\n")
 
@@ -160,7 +193,7 @@ class _FTP(socketserver.StreamRequestHandler):
     def handle(self):
         memory, self.rest, self.user = self.server.memory, 0, ""
         self.files, self.doors = {}, ExitStack()
-        with suppress(ConnectionError), memory.counted("ftp"), self.doors:
+        with suppress(ConnectionError), self.doors:
             self.say("220 ready")
             for line in self.rfile:
                 text = line.decode().rstrip("\r\n")

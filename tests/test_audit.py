@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,8 +27,9 @@ from openbiolink.dataset import from_labelled
 from openbiolink.errors import InputError
 from openbiolink.evaluation import BASELINES, baseline, evaluate
 from openbiolink.schema import load_schema, read_schema
-from openbiolink.split import RandomSplit
+from openbiolink.split import ColdSplit, RandomSplit, SemiInductiveSplit
 from oracles import audit as oracle
+from oracles.implied import consequences
 from oracles.leakage import PARENT, SYMMETRIC, read_split
 
 NODES = ["n1", "n10", "n2", "NA", "a b", "ä"]
@@ -298,8 +300,10 @@ def test_a_split_of_our_own_has_no_error(graph, share):
     with TemporaryDirectory() as name:
         scheme = RandomSplit(test_fraction=share, validation_fraction=share)
         folder = split_graphs.split(Path(name), scheme, *graph).folder
-        found = by_id(audit_files(find_parts(folder), schema=load_schema(), note=lambda line: None))
+        files = find_parts(folder)
+        found = by_id(audit_files(files, schema=load_schema(), note=lambda line: None))
         rows = read_split(folder)
+    assert not files.unseen_by_design
     parts, negatives = (
         {part: [row[:3] for row in rows[name, sign]] for name, part in OWN_NAMES.items()} for sign in (1, 0)
     )
@@ -590,6 +594,46 @@ def test_a_blank_id_has_its_line_and_any_other_blank_is_a_name(tmp_path):
         audit_files(find_parts(write_split(tmp_path, parts)), schema=load_schema())
 
 
+@pytest.mark.parametrize("said", [{}, {"unseen_by_design": False}, {"unseen_by_design": True}, {"scheme": "cold"}])
+def test_unseen_entities_are_no_error_where_the_manifest_says_so(said, tmp_path):
+    unseen = {"test": [("n1", "edge", "new")]}
+    by_design = said.get("unseen_by_design", False)
+    manifest = {"format": "openbiolink-split/1", "scheme": "mine"} | said
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    parts = together(SOUND, unseen)
+    stayed, removed = cleaned(tmp_path, parts, DECLARED)
+    for folder in (tmp_path, tmp_path / "out"):  # the cleaned split says it, too
+        assert find_parts(folder).unseen_by_design == by_design
+    found = by_id(audit_files(find_parts(tmp_path), schema=load_schema()))["unseen_entity"]
+    assert (found.count, found.severity) == (1, "info" if by_design else "error")
+    assert found.details.get("by_design") == ("mine" if by_design else None)
+    row = ("test", unseen["test"][0])
+    assert (row in stayed, removed) == (by_design, {} if by_design else {row: ["unseen_entity", "new"]})
+
+
+def test_only_the_manifest_of_a_split_is_heeded(tmp_path):
+    write_split(tmp_path, SOUND)
+    (tmp_path / "manifest.json").write_text('{"format": "other/1", "unseen_by_design": "yes"}')
+    assert not find_parts(tmp_path).unseen_by_design
+    for key in ("unseen_by_design", "directed"):
+        (tmp_path / "manifest.json").write_text(f'{{"format": "openbiolink-split/1", "{key}": "no"}}')
+        with pytest.raises(InputError, match=rf"manifest\.json: {key} is 'no', expected true or false"):
+            find_parts(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [ColdSplit, partial(SemiInductiveSplit, types=("GENE",))])
+@pytest.mark.parametrize("relations", [(), ("GENE_DRUG",)])
+@settings(SLOW, max_examples=1)
+@given(graph=split_graphs.graphs())
+def test_a_split_says_whether_nodes_are_unseen_by_design(kind, relations, graph):
+    scheme = kind(relations=relations, test_fraction=0.3, validation_fraction=0.3)
+    with TemporaryDirectory() as name:
+        found = split_graphs.split(Path(name), scheme, *graph)
+        files = find_parts(found.folder)
+    assert found.manifest["unseen_by_design"] == files.unseen_by_design == (not relations)
+    assert files.inductive == (None if relations else scheme.name)
+
+
 @pytest.mark.parametrize("value", ["1", "0", "true", "false", "2"])
 def test_parquet_of_any_name_may_have_values(value, tmp_path):
     write_split(tmp_path, SOUND)
@@ -687,6 +731,19 @@ def read_cleaned(folder):
     return counted(stayed, negatives), Counter((part, (h, r, t), sign) for part, h, r, t, sign, _ in removed)
 
 
+def read_reasons(folder):
+    """(part, triple) of every positive row that was taken out → the words of its reason."""
+    return {(row[0], row[1:4]): row[5].split(":") for row in read_table(folder / "removed.tsv") if row[4] == "1"}
+
+
+def cleaned(folder, parts, schema, *, warnings=False):
+    """What stayed, as (part, triple), and what did not, as `read_reasons`."""
+    write_split(folder, parts)
+    declared = read_schema(write_schema(folder / "declared.toml", schema))
+    fix_split(find_parts(folder), folder / "out", schema=declared, warnings=warnings, overwrite=True)
+    return {(part, triple) for part, triple, _ in read_cleaned(folder / "out")[0]}, read_reasons(folder / "out")
+
+
 def errors(audit):
     return [finding.id for finding in audit.checks if finding.severity == "error"]
 
@@ -717,6 +774,114 @@ def test_a_cleaned_split_lost_nothing_and_has_no_error(split, warnings):
         assert {kind: found[kind].count for kind in kinds} == dict.fromkeys(kinds, 0)
     kept = {triple for part, triple, sign in stayed if (part, sign) == ("train", "1")}
     assert kept == {row for row in parts["train"] if row[0] != row[2]}
+
+
+def gives_away(kind, other, row, graph):
+    """Whether a row gives another one away in the way that a reason names, by the definitions."""
+    follows = consequences(graph.schema, other)
+    turned = other[0] != row[0]
+    alike = (other[1], row[1])
+    return {other[0], other[2]} == {row[0], row[2]} and {
+        "reversed": row == oracle.turn(other),
+        "super_relation": row in follows and row[1] != other[1],
+        "inverse_relation": turned and alike in oracle.like_relations(graph, turned=True),
+        "near_duplicate_relation": not turned and alike in oracle.like_relations(graph, turned=False),
+        "contained_relation": (*alike, turned) in oracle.contained_relations(graph),
+        "same_pair": row[1] != other[1],
+    }[kind]
+
+
+@SLOW
+@given(SPLITS, st.booleans())
+def test_a_row_goes_only_for_one_that_stays_and_gives_it_away(split, warnings):
+    parts, _, schema, _ = split
+    with TemporaryDirectory() as name:
+        try:
+            stayed, removed = cleaned(Path(name), parts, schema, warnings=warnings)
+        except InputError:
+            return
+    graph = oracle.Graph(parts, None, schema, 0.8)
+    for (part, row), (kind, *words) in removed.items():
+        if kind in {"loop", "duplicate", "transitive", "unseen_entity", "unseen_relation"}:
+            continue
+        place, relation = words
+        others = [other for where, other in stayed if where == place and other[1] == relation]
+        assert any(gives_away(kind, other, row, graph) for other in others)
+        assert warnings or kind in ERRORS
+        assert place != part != "train"
+        assert part != "inference" or (place == "train" and kind not in {"super_relation", "contained_relation"})
+
+
+UNDER = {"s": {"parent": "r"}}
+STRANGERS = [("n1", "r", "n2"), ("n2", "s", "n3"), ("n3", "q", "a"), ("n3", "r", "b")]  # so that all is seen
+CLEANED = {  # name → (schema, other rows of each part than STRANGERS, reason of each row that goes)
+    "the reverse of a row that goes stays": (
+        UNDER,
+        {"valid": [("a", "s", "b"), ("b", "r", "a")], "test": [("a", "r", "b")]},
+        {("test", ("a", "r", "b")): ["super_relation", "valid", "s"]},
+    ),
+    "a row that implies one of training or inference stays": (
+        UNDER,
+        {
+            "train": [("a", "r", "b"), ("n2", "r", "a")],
+            "inference": [("n1", "r", "a"), ("n2", "s", "a")],
+            "valid": [("n1", "s", "a")],
+            "test": [("a", "s", "b")],
+        },
+        {},
+    ),
+    "what training and inference imply goes, if held out": (
+        UNDER,
+        {
+            "train": [("a", "s", "b"), ("a", "s", "n1")],
+            "inference": [("n2", "s", "a"), ("a", "r", "n1")],
+            "valid": [("n2", "r", "a")],
+            "test": [("a", "r", "b")],
+        },
+        {
+            ("valid", ("n2", "r", "a")): ["super_relation", "inference", "s"],
+            ("test", ("a", "r", "b")): ["super_relation", "train", "s"],
+        },
+    ),
+    "what a row of inference implied stays if that one goes": (
+        {"r": {"parent": "q"}},
+        {"train": [("a", "r", "b")], "inference": [("b", "r", "a")], "test": [("b", "q", "a")]},
+        {("inference", ("b", "r", "a")): ["reversed", "train", "r"]},
+    ),
+    "of two that give each other away that of validation goes": (
+        {"s": {"inverse": "q"}},
+        {"valid": [("a", "r", "b"), ("n1", "s", "a")], "test": [("b", "r", "a"), ("a", "q", "n1")]},
+        {
+            ("valid", ("a", "r", "b")): ["reversed", "test", "r"],
+            ("valid", ("n1", "s", "a")): ["super_relation", "test", "q"],
+        },
+    ),
+    "both of two pairs on two levels": (
+        UNDER,
+        {"valid": [("b", "s", "a"), ("a", "r", "b")], "test": [("a", "s", "b"), ("b", "r", "a")]},
+        {
+            ("valid", ("b", "s", "a")): ["reversed", "test", "s"],
+            ("valid", ("a", "r", "b")): ["reversed", "test", "r"],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CLEANED)
+def test_no_more_is_taken_out_than_must_be(case, tmp_path):
+    schema, rows, expected = CLEANED[case]
+    parts = together({"train": STRANGERS}, rows)
+    stayed, removed = cleaned(tmp_path, parts, schema)
+    assert removed == expected
+    assert stayed == {(part, row) for part, rows in parts.items() for row in rows} - expected.keys()
+
+
+def test_with_warnings_inference_loses_what_stands_for_a_pair_of_training(tmp_path):
+    parts = {"train": [*STRANGERS, ("a", "r", "b")], "inference": [("a", "s", "b")], "test": [("n1", "s", "a")]}
+    assert cleaned(tmp_path, parts, UNDER)[1] == {}
+    assert cleaned(tmp_path, parts, UNDER, warnings=True)[1] == {
+        ("inference", ("a", "s", "b")): ["same_pair", "train", "r"]
+    }
 
 
 def test_the_command_cleans_into_a_folder_that_has_no_error(leaking, tmp_path):

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import random
+import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from fractions import Fraction
@@ -526,6 +527,8 @@ def test_content_that_reaches_training_by_another_source_is_told(tmp_path):
         (StratifiedSplit, {"test_fraction": 1.0}, r"test_fraction \(--test-frac\) is 1.0"),
         (StratifiedSplit, {"minimum": -1}, r"minimum \(--min\) is -1"),
         (PairSplit, {"validation_fraction": 0.96}, "leave nothing to train on"),
+        (PairSplit, {"negatives_test": "no"}, r"negatives_test \(--no-neg-test\) is 'no', expected True or False"),
+        (PairSplit, {"negatives_train_validation": 0}, r"negatives_train_validation \(--no-neg-train-val\) is 0"),
         (DateSplit, {"dates": Path("d"), "cut": "2020-2"}, r"cut \(--cut\) is '2020-2', expected YYYY"),
         (
             DateSplit,
@@ -540,6 +543,39 @@ def test_content_that_reaches_training_by_another_source_is_told(tmp_path):
 def test_options_out_of_range_are_refused(scheme, wrong, message):
     with pytest.raises(InputError, match=message):
         scheme(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "message"),
+    [
+        (SemiInductiveSplit(types=("gene",)), "--type 'gene'"),
+        (SemiInductiveSplit(types=("GENE",), relations=("isa",)), "--relation 'isa'"),
+        (InductiveSplit(types=("gene",)), "--type 'gene'"),
+        (ColdSplit(relations=("isa",)), "--relation 'isa'"),
+        (BranchSplit(roots=("1",)), "--root '1'"),
+        (BranchSplit(roots=("NCBIGENE:1",), validation_roots=("1",)), "--val-root '1'"),
+        (BranchSplit(roots=("NCBIGENE:1",), hierarchies=("isa",)), "--hierarchy 'isa'"),
+        (SourceSplit(test_sources=("B",)), "--test-source 'B'"),
+        (SourceSplit(test_sources=("A",), validation_sources=("B",)), "--val-source 'B'"),
+        (DateSplit(dates=Path("dates.tsv"), cut="2020"), "dates.tsv, line 1: 'soon' is no date"),
+        (DateSplit(dates=Path("edges.csv"), cut="2020"), "edges.csv"),
+        (DateSplit(dates=Path("nowhere.tsv"), cut="2020"), "nowhere.tsv: no such file"),
+        (DateSplit(dates=Path("good.tsv"), tn_dates=Path("dates.tsv"), cut="2020"), "dates.tsv, line 1"),
+    ],
+)
+def test_what_is_misspelt_is_refused_before_negatives_are_drawn(tmp_path, monkeypatch, scheme, message):
+    def draw(*_, **__):
+        raise AssertionError("negatives are drawn")
+
+    monkeypatch.setattr("openbiolink.split.schemes.make_negatives", draw)
+    monkeypatch.chdir(tmp_path)
+    edges = [("NCBIGENE:1", "IS_A", "NCBIGENE:2", "", "A")]
+    write(tmp_path, "dates.tsv", [(*edges[0][:3], "soon")])
+    write(tmp_path, "good.tsv", [(*edges[0][:3], "2019")])
+    with pytest.raises(InputError, match=re.escape(message)):
+        split(tmp_path, scheme, edges)
+    with pytest.raises(AssertionError, match="negatives are drawn"):
+        split(tmp_path, DateSplit(dates=Path("good.tsv"), cut="2020"), edges)
 
 
 @pytest.fixture

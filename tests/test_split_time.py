@@ -319,6 +319,22 @@ def test_true_negatives_come_first_in_their_own_slice(tmp_path):
     assert removed == {("NCBIGENE:99", sign, "unseen_node:NCBIGENE:99") for sign in "01"}
 
 
+def test_a_shortfall_of_negatives_names_its_slice(tmp_path, monkeypatch):
+    found, original = [], TimeSplit.add_negatives
+
+    def kept(scheme, engine, progress):
+        found.extend(original(scheme, engine, progress))
+        return tuple(found)
+
+    monkeypatch.setattr(TimeSplit, "add_negatives", kept)
+    edges = [(gene(one), "GENE_DIS", f"DOID:{other}", "", "A") for one, other in ("00", "11", "22", "01", "02", "12")]
+    split(tmp_path, (edges[:3],), (edges,), TimeSplit(per_positive=2))
+    assert [short.in_words() for short in found] == [
+        "GENE_DIS (GENE, DIS) in the earlier slice: 3 of 6 negatives, 3 short, since no more pairs are free",
+        "GENE_DIS (GENE, DIS) in what is new: 0 of 6 negatives, 6 short, since no more pairs are free",
+    ]
+
+
 def test_negatives_that_are_only_turned_around_are_not_tested(tmp_path):
     edges = [(gene(number), "GENE_ACTIVATION_GENE", gene(number + 1), "", "A") for number in range(8)]
     new = [(gene(0), "GENE_ACTIVATION_GENE", gene(7), "", "A"), (gene(1), "GENE_ACTIVATION_GENE", gene(7), "", "A")]

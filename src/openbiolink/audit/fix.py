@@ -5,14 +5,20 @@ a relation found to be alike or any other relation of the same pair. Rows go in 
 
 1. loops, out of every part;
 2. repeats: of each triple one row stays, in the first of training, inference, test and validation that has it;
-3. what an edge of training gives away or is given away by, then likewise with inference;
+3. what an edge of training gives away, then what an edge of inference does: of rows of inference only those whose
+   reverse training has and, if asked for, that are alike or of the same pair, since the audit counts no others;
 4. rows of test and validation with an entity or relation that nothing is left of in training and inference, and, if
    asked for, those that follow from edges there by a transitive relation;
-5. between test and validation the row that is given away; of two that give each other away that of validation. A row
-   goes only for one that stays, so the most special relations are looked at first.
+5. between test and validation, as long as there are any, the rows given away by one that nothing gives away; then, of
+   rows that give each other away, those of validation.
+
+A row goes for one that stays, in steps 3 and 5 (see `_remove_between`), and none goes because it gives another one
+away: a held-out row tells nothing about training that a model has not learnt there. One pass is enough: step 4 depends
+on training and inference alone, which stay as step 3 leaves them, and where relations that are alike are asked for, so
+is whatever joins the same pair, so that no pair of nodes is in two parts in the end, whatever is alike then.
 
 Training loses nothing but loops and repeats. A negative goes if a positive row of any part, also one that went, is or
-implies the same triple. All begins anew until no row goes any more, since relations are alike by what is left.
+implies the same triple.
 """
 
 from __future__ import annotations
@@ -52,6 +58,7 @@ PLACE = "CASE part WHEN 'train' THEN 0 WHEN 'inference' THEN 1 WHEN 'test' THEN 
 PART = "CASE place WHEN 0 THEN 'train' WHEN 1 THEN 'inference' WHEN 2 THEN 'test' WHEN 3 THEN 'valid' END"
 NAMED = "JOIN node head ON head.id = h JOIN relation ON relation.id = r JOIN node tail ON tail.id = t"
 ALIKE = "('inverse_relation', 'near_duplicate_relation', 'contained_relation')"
+HELD_OUT_ONLY = "('super_relation', 'contained_relation')"  # kinds that the audit counts in held-out rows alone
 
 
 def fix_split(
@@ -99,10 +106,8 @@ def fix_split(
             names = engine.rows("SELECT id, name FROM relation ORDER BY id")
             transitive = tuple(number for number, name in names if schema.relation(name).transitive)
             settings = Context(threshold=threshold, test_rows=0, transitive=transitive)
-            while count_rows(engine, "fact") and _remove_round(
-                engine, settings, warnings=warnings, inductive=files.inductive is not None
-            ):
-                continue
+            if count_rows(engine, "fact"):
+                _remove_leaks(engine, settings, warnings=warnings, unseen_by_design=files.unseen_by_design)
             progress("clean", 1, 1)
             cleaned = _write(engine, files, folder)
         if schema_file is not None:
@@ -149,9 +154,8 @@ def _keep_best(engine: Engine) -> None:
     engine.make("gone", f"SELECT {none}, CAST('' AS STRING) AS reason WHERE 1 = 0")
 
 
-def _remove_round(engine: Engine, settings: Context, *, warnings: bool, inductive: bool) -> bool:
-    """Take out of `fact` what the other rows there give away, and say whether there was anything."""
-    before = count_rows(engine, "gone")
+def _remove_leaks(engine: Engine, settings: Context, *, warnings: bool, unseen_by_design: bool) -> None:
+    """Take out of `fact` what the other rows there give away, and what the context lacks."""
     engine.make("link", "SELECT 'reversed' AS kind, id AS special, id AS general, true AS flipped FROM relation")
     engine.append(
         "link", "SELECT 'super_relation' AS kind, special, general, flipped FROM implies WHERE special <> general"
@@ -163,14 +167,13 @@ def _remove_round(engine: Engine, settings: Context, *, warnings: bool, inductiv
     _list_clues(engine, any_relation=warnings)
     for place in (TRAIN, INFERENCE):
         _remove_beside(engine, place)
-    _remove_unseen(engine, entities=not inductive)
+    _remove_unseen(engine, entities=not unseen_by_design)
     if warnings:
         _restate(engine)
         list_transitive(engine, settings.transitive)
         _remove(engine, "SELECT h, r, t, 'transitive' AS reason FROM affected_transitive")
     _list_clues(engine, any_relation=warnings)
     _remove_between(engine)
-    return count_rows(engine, "gone") > before
 
 
 def _restate(engine: Engine) -> None:
@@ -183,7 +186,8 @@ def _list_clues(engine: Engine, *, any_relation: bool) -> None:
     """Make `spot` and `clue` of `fact` and `link`.
 
     spot(n, h, r, t, x, y, place): the rows between whose ends rows of two parts stand, numbered.
-    clue(n, place, other, other_place, kind): row n is given away by row `other` of another part.
+    clue(n, place, other, other_place, kind): row n, which may go, is given away by row `other` of another part. A row
+    of training never may, and one of inference only for one of training, by a kind that the audit counts there.
     """
     engine.make("crossed", "SELECT x, y FROM fact GROUP BY x, y HAVING min(place) < max(place)")
     engine.make(
@@ -196,36 +200,33 @@ def _list_clues(engine: Engine, *, any_relation: bool) -> None:
         f"""SELECT own.n, own.place, other.n AS other, other.place AS other_place,
                 coalesce(min(kind), 'same_pair') AS kind
             FROM spot own JOIN spot other ON own.x = other.x AND own.y = other.y AND own.place <> other.place
+                AND (own.place > {INFERENCE} OR own.place > other.place)
             LEFT JOIN link ON special = other.r AND general = own.r AND flipped = (own.h <> other.h)
+                AND (own.place > {INFERENCE} OR kind NOT IN {HELD_OUT_ONLY})
             WHERE kind IS NOT NULL {"OR own.r <> other.r" if any_relation else ""}
             GROUP BY own.n, own.place, other.n, other.place""",
     )
 
 
 def _remove_beside(engine: Engine, place: int) -> None:
-    """Take out the rows of later places that one of this place gives away, or that give away one of it."""
-    _remove_spots(
-        engine,
-        f"""SELECT n, other, kind FROM clue WHERE other_place = {place} AND place > {place}
-            UNION ALL SELECT other AS n, n AS other, kind FROM clue WHERE place = {place} AND other_place > {place}""",
-    )
+    """Take out the rows that one of this place gives away."""
+    _remove_spots(engine, f"SELECT n, other, kind FROM clue WHERE other_place = {place}")
 
 
 def _remove_between(engine: Engine) -> None:
-    """Take out rows of test and validation until none gives away one of the other part.
+    """Take out rows of test and validation until none gives away one of the other part; each goes for one that stays.
 
-    In each step those go that a row gives away that nothing gives away, or all where there is no such row.
+    In each step those go that a row gives away that nothing gives away, for nothing ever takes that one out. Where
+    there is no such row, whatever gives a row away is given away itself: the rows go in pairs that give each other
+    away, or round in circles. Then all rows of validation that are given away go at once, and with them all that
+    gives away a row of test; so those rows of test, for which they go, stay.
     """
-    _remove_spots(
-        engine,
-        f"""SELECT own.n, own.other, own.kind FROM clue own
-            JOIN clue back ON back.n = own.other AND back.other = own.n WHERE own.place = {VALID}""",
-    )
     while count_rows(engine, "clue"):
         engine.make(
             "sure", "SELECT n, other, kind FROM clue ANTI JOIN (SELECT n AS other FROM clue) shown USING (other)"
         )
-        _remove_spots(engine, f"SELECT n, other, kind FROM {'sure' if count_rows(engine, 'sure') else 'clue'}")
+        mutual = f"clue WHERE place = {VALID}"
+        _remove_spots(engine, f"SELECT n, other, kind FROM {'sure' if count_rows(engine, 'sure') else mutual}")
 
 
 def _remove_spots(engine: Engine, hits: str) -> None:
@@ -335,6 +336,7 @@ def _write(engine: Engine, files: AuditFiles, folder: Path) -> AuditFiles:
         positive={part: (path,) for (part, positive), path in paths.items() if positive},
         negative={part: (path,) for (part, positive), path in paths.items() if not positive},
         scheme=files.scheme,
+        unseen_by_design=files.unseen_by_design,
         directed=files.directed,
     )
 
@@ -352,6 +354,7 @@ def _write_manifest(engine: Engine, files: AuditFiles, rows: dict[str, int], pat
         "format": FORMAT,
         "version": version("openbiolink"),
         "scheme": files.scheme,
+        "unseen_by_design": files.unseen_by_design,
         "directed": files.directed,
         "rows": rows,
         "removed": by_sign,

@@ -45,7 +45,6 @@ HEADINGS = (  # names that other programs give to the first three columns
     ("tail", "object", "target", "to", "t"),
 )
 SEPARATORS: Mapping[str, str] = MappingProxyType({",": "commas", ";": "semicolons", "|": "bars", " ": "blanks"})
-INDUCTIVE = ("semi-inductive", "cold")  # schemes that keep entities from all that a model may learn from, on purpose
 OURS = ("openbiolink-split/", "openbiolink-cleaned/")  # formats of manifests that know scheme and direction
 
 
@@ -59,6 +58,7 @@ class AuditFiles:
         negative: part → its files of negatives.
         nodes: lists the entities that there are, in its first column.
         scheme: of our own split, by its manifest.
+        unseen_by_design: whether that scheme keeps entities from all that a model may learn from, by the same manifest.
         directed: False where a-b is b-a in every relation, by the same manifest.
     """
 
@@ -66,12 +66,13 @@ class AuditFiles:
     negative: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     nodes: Path | None = None
     scheme: str | None = None
+    unseen_by_design: bool = False
     directed: bool = True
 
     @property
     def inductive(self) -> str | None:
-        """The scheme, where it keeps entities from training on purpose."""
-        return self.scheme if self.scheme in INDUCTIVE else None
+        """The scheme, where it keeps entities from training on purpose; `unnamed` where nothing says which it is."""
+        return (self.scheme or "unnamed") if self.unseen_by_design else None
 
     def named(self) -> list[tuple[str, str, bool, Path]]:
         """(name in a report, part, whether positive, file) of every file of triples, in the order of parts."""
@@ -91,7 +92,8 @@ def find_parts(folder: Path | str) -> AuditFiles:
     `train_negatives` or `negative_train_sample`, and so on. No other file is looked at, but for `manifest.json`.
 
     Raises:
-        InputError: no folder; the training or the test part is absent, or a part is there twice.
+        InputError: no folder; the training or the test part is absent, or a part is there twice; `manifest.json` of our
+            own split is damaged.
     """
     top = place(folder)
     if not top.is_dir():
@@ -116,12 +118,13 @@ def find_parts(folder: Path | str) -> AuditFiles:
         if (part, True) not in found:
             there = ", ".join(path.name for paths in found.values() for path in paths)
             raise InputError(f"{places[0]}: has no {part} part, only {there}; add it")
-    manifest = _read_manifest(places[0])
+    manifest = _read_manifest(places[0] / MANIFEST_FILE)
     return AuditFiles(
         positive={part: tuple(paths) for (part, positive), paths in found.items() if positive},
         negative={part: tuple(paths) for (part, positive), paths in found.items() if not positive},
         scheme=manifest.get("scheme"),
-        directed=manifest.get("directed", True) is not False,
+        unseen_by_design=_flag(manifest, "unseen_by_design", places[0] / MANIFEST_FILE, default=False),
+        directed=_flag(manifest, "directed", places[0] / MANIFEST_FILE, default=True),
     )
 
 
@@ -142,9 +145,8 @@ def _candidates(folder: Path) -> dict[tuple[str, bool], list[Path]]:
     return found
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
+def _read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of our own split; nothing where there is none, or that of something else."""
-    path = folder / MANIFEST_FILE
     if not path.is_file():
         return {}
     try:
@@ -153,6 +155,14 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise InputError(f"{path}: is not JSON ({error}); mend it or move it away") from error
     ours = isinstance(manifest, dict) and str(manifest.get("format")).startswith(OURS)
     return manifest if ours else {}
+
+
+def _flag(manifest: Mapping[str, Any], key: str, path: Path, *, default: bool) -> bool:
+    """What a manifest, read from a path, says of a key."""
+    value = manifest.get(key, default)
+    if not isinstance(value, bool):
+        raise InputError(f"{path}: {key} is {value!r}, expected true or false; mend it or move the file away")
+    return value
 
 
 def read_parts(engine: Engine, files: AuditFiles, *, schema: Schema, note: Note) -> None:

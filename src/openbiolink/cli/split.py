@@ -13,12 +13,10 @@ from openbiolink.cli.screen import note, progress_bars, say
 from openbiolink.engines import EngineName, Format
 from openbiolink.places import place
 from openbiolink.split import SCHEMES, GraphFiles, split_graph
-from openbiolink.split.schemes import Flag
+from openbiolink.split.schemes import Flag, Scheme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-
-    from openbiolink.split import Scheme
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -74,7 +72,7 @@ COMMON: Mapping[str, tuple[Any, Any]] = {
 
 
 def _fields(scheme: type[Scheme]) -> Iterator[tuple[dataclasses.Field[Any], Any, Flag]]:
-    """The options of a scheme that have a flag: field, type, flag; those of the scheme alone before those of all."""
+    """The options of a scheme that have a flag: field, type, flag; those of all schemes come last."""
     hints = get_type_hints(scheme, include_extras=True)
     found = [
         (entry, get_args(hints[entry.name])[0], flag)
@@ -82,8 +80,7 @@ def _fields(scheme: type[Scheme]) -> Iterator[tuple[dataclasses.Field[Any], Any,
         for flag in get_args(hints[entry.name])[1:]
         if isinstance(flag, Flag)
     ]
-    own = scheme.__annotations__
-    return iter(sorted(found, key=lambda item: item[0].name not in own))
+    return iter(sorted(found, key=lambda item: item[0].name in Scheme.__annotations__))
 
 
 def _parameters(scheme: type[Scheme]) -> Iterator[inspect.Parameter]:

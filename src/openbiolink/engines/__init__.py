@@ -113,17 +113,17 @@ class Engine(Protocol):
             InputError: the file is absent, damaged or not UTF-8, or a row has too many or too few cells.
         """
 
-    def write(self, query: str, path: Path, *, numbered: Mapping[str, str] | None = None, separator: str = "\t") -> int:
+    def write(self, query: str, path: Path, *, numbered: Mapping[str, str] | None = None) -> int:
         """Write the rows of an ordered query to a local file, and return their number.
 
         Columns that are `numbered` hold ids of a table (id, name), which counts from 0, and are written as the names;
         the rows are then ordered by these columns, and the query need not be.
 
-        A name that ends with `.parquet` is written as Parquet, anything else as delimited text: no header, no quotes,
-        LF, NULL as the empty text.
+        A name that ends with `.parquet` is written as Parquet, anything else as tab-separated text: no header, no
+        quotes, LF, NULL as the empty text.
 
         Raises:
-            InputError: a cell of delimited text holds the separator or a line end.
+            InputError: a cell of text holds a tab or a line end.
         """
 
 

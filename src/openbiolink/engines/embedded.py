@@ -140,12 +140,12 @@ class EmbeddedEngine:
         chosen = ", ".join(f'coalesce(CAST("{name}" AS VARCHAR), \'\') AS "{name}"' for name in columns)
         self.make(table, f"SELECT {chosen} FROM {rows}")
 
-    def write(self, query: str, path: Path, *, numbered: Mapping[str, str] | None = None, separator: str = "\t") -> int:
+    def write(self, query: str, path: Path, *, numbered: Mapping[str, str] | None = None) -> int:
         """Write the rows of an ordered query to a file."""
         query = self._named(query, numbered) if numbered else query
         if path.is_dir():
             raise InputError(f"{path}: is a folder already; remove it, or write to another place")
         if path.suffix != ".parquet":
-            return write_tsv(self._connection, query, path, separator=separator)
+            return write_tsv(self._connection, query, path)
         copied = self.rows(f"COPY ({query}) TO {quote(str(path))} (FORMAT parquet, COMPRESSION zstd)")
         return int(copied[0][0])

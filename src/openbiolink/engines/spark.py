@@ -122,12 +122,12 @@ def _counted(frame: DataFrame, **conditions: str) -> tuple[DataFrame, Observatio
     return frame.observe(counts, *(expr(f"count_if({holds}) AS {name}") for name, holds in conditions.items())), counts
 
 
-def _as_lines(frame: DataFrame, separator: str) -> DataFrame:
-    """The rows as lines of delimited text."""
+def _as_lines(frame: DataFrame) -> DataFrame:
+    """The rows as lines of tab-separated text."""
     kinds = [field.dataType.simpleString() for field in frame.schema.fields]
     names = [f"cell_{number}" for number in range(len(kinds))]
     cells = ", ".join(f"coalesce({_text(name, kind)}, '')" for name, kind in zip(names, kinds, strict=True))
-    return frame.toDF(*names).selectExpr(f"concat_ws({_literal(separator)}, {cells}) AS line")
+    return frame.toDF(*names).selectExpr(f"concat_ws(chr(9), {cells}) AS line")
 
 
 def _first_bad(path: Path, lines: DataFrame, *, width: int, separator: str, comment: str | None) -> list[str]:
@@ -359,7 +359,7 @@ class SparkEngine:
             place = link
         return f"file://{place}"
 
-    def write(self, query: str, path: Path, *, numbered: Mapping[str, str] | None = None, separator: str = "\t") -> int:
+    def write(self, query: str, path: Path, *, numbered: Mapping[str, str] | None = None) -> int:
         """Write the rows of an ordered query to a file."""
         query = self._named(query, numbered) if numbered else query
         if path.is_dir():
@@ -371,7 +371,7 @@ class SparkEngine:
                 frame.write.parquet(f"file://{parts.resolve()}", compression=COMPRESSION)
                 written = _joined_parquet(parts, path)
             else:
-                _as_lines(frame, separator).write.text(f"file://{parts.resolve()}", compression="none", lineSep="\n")
+                _as_lines(frame).write.text(f"file://{parts.resolve()}", compression="none", lineSep="\n")
                 written = _joined_text(parts, path)
             rows = int(counts.get["rows"])
         if written < rows:
@@ -380,5 +380,5 @@ class SparkEngine:
                 "all machines of the cluster see"
             )
         if path.suffix != ".parquet":
-            refuse_broken_cells(path, rows=rows, columns=len(frame.columns), separator=separator)
+            refuse_broken_cells(path, rows=rows, columns=len(frame.columns), separator="\t")
         return rows

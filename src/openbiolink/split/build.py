@@ -118,12 +118,15 @@ def split_graph(
         counts = read_graph(tables, graph, before=before, schema=known, directed=directed, note=keep)
         changes = None if before is None else _compare(tables, graph, before, schema=known, note=keep)
         write_rules(tables, known, directed=directed)
+        _list_facts(tables)
+        scheme.look_up(tables)
         progress("split", 1, STEPS)
         shortfalls = _add_negatives(tables, scheme, progress)
         progress("split", 2, STEPS)
         _assign(tables, scheme)
         outcome = Outcome(
             scheme=scheme.name,
+            unseen_by_design=bool(tables.rows("SELECT 1 FROM held_node LIMIT 1")),
             directed=directed,
             options={name: getattr(value, "name", value) for name, value in asdict(scheme).items()},
             licence=read_licence(graph.edges),
@@ -185,8 +188,8 @@ def _compare(engine: Engine, graph: GraphFiles, before: GraphFiles, *, schema: S
     return describe_changes(changes)
 
 
-def _add_negatives(engine: Engine, scheme: Scheme, progress: Progress) -> tuple[Shortfall, ...]:
-    """Make `removed`, rows that are in no part; `fact`, positives that can be split; `edge`, facts and negatives."""
+def _list_facts(engine: Engine) -> None:
+    """Make `removed`, rows that are in no part; `fact`, positives that can be split; `known`, their triples."""
     engine.make(
         "removed",
         """SELECT h, r, t, true AS positive, score, source, CAST(NULL AS STRING) AS part, 'self_loop' AS reason
@@ -194,6 +197,10 @@ def _add_negatives(engine: Engine, scheme: Scheme, progress: Progress) -> tuple[
     )
     engine.view("fact", "SELECT h, r, t, score, source FROM positive WHERE h <> t")
     engine.view("known", "SELECT h, r, t FROM positive WHERE h <> t")
+
+
+def _add_negatives(engine: Engine, scheme: Scheme, progress: Progress) -> tuple[Shortfall, ...]:
+    """Make `edge`, facts and negatives; returns the groups with too few of these."""
     shortfalls = scheme.add_negatives(engine, progress)
     engine.view(
         "edge",
@@ -253,7 +260,7 @@ def _write_variants(
     for name, part in _variants(engine, scheme):
         engine.make("removed", "SELECT * FROM left_out")
         keep_rows(engine, f"SELECT h, r, t, positive, score, source, {part} AS part FROM assigned")
-        leaks = clean_up(engine, unseen_by_design=scheme.unseen_by_design)
+        leaks = clean_up(engine, unseen_by_design=outcome.unseen_by_design)
         rows = write_tables(engine, folder / name, files)
         details = {} if name else scheme.details(engine)
         variants.append(describe(engine, outcome, name=name, rows=rows, leaks=leaks, details=details))

@@ -28,7 +28,7 @@ from openbiolink.graph.diff import compare_inputs, compare_settings
 from openbiolink.split.graph_files import read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from openbiolink.engines import Engine
     from openbiolink.schema import Schema
@@ -41,6 +41,7 @@ FORM = 0.05  # of the ids of a prefix: every release has some odd ones, a new fo
 MOST_PREFIXES = 1000  # of ids that only look as if they had prefixes there may be as many as nodes
 SHOWN = 20
 KINDS = ("edges", "true_negatives")
+COUNTS = ("earlier", "present", "vanished", "appeared", "score_changed")
 GRAPH_FORMAT = "openbiolink-graph/"
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz123456789"
@@ -135,8 +136,16 @@ def tell_changes(changes: Sequence[Change]) -> Iterator[str]:
 
 
 def _sums(changes: Sequence[Change], kind: str) -> dict[str, int]:
-    counts = ("earlier", "present", "vanished", "appeared", "score_changed")
-    return {name: sum(getattr(change, name) for change in changes if change.what == kind) for name in counts}
+    return {name: sum(getattr(change, name) for change in changes if change.what == kind) for name in COUNTS}
+
+
+def _counts(numbers: Iterable[int]) -> dict[str, int]:
+    """Counts by their names, as many as there are; engines give some as other kinds of numbers.
+
+    >>> _counts([5, 6, 1])
+    {'earlier': 5, 'present': 6, 'vanished': 1}
+    """
+    return dict(zip(COUNTS, map(int, numbers), strict=False))
 
 
 def _words(what: str) -> str:
@@ -159,22 +168,13 @@ def _compare_edges(engine: Engine) -> Iterator[Change]:
             JOIN relation ON relation.id = r GROUP BY name, source ORDER BY name, source
         """)
         for name, source, *numbers in rows:
-            earlier, present, vanished, appeared, score_changed = map(int, numbers)
+            counts = _counts(numbers)
             warning = (
-                f"{name} of {source or 'no source'}: {vanished} of {earlier} {_words(kind)} vanished, {appeared} "
-                f"appeared, {score_changed} changed their score"
+                f"{name} of {source or 'no source'}: {counts['vanished']} of {counts['earlier']} {_words(kind)} "
+                f"vanished, {counts['appeared']} appeared, {counts['score_changed']} changed their score"
             )
-            yield Change(
-                what=kind,
-                name=name,
-                source=source,
-                earlier=earlier,
-                present=present,
-                vanished=vanished,
-                appeared=appeared,
-                score_changed=score_changed,
-                warning=warning if vanished or score_changed else "",
-            )
+            doubtful = counts["vanished"] or counts["score_changed"]
+            yield Change(what=kind, name=name, source=source, warning=warning if doubtful else "", **counts)
 
 
 def _compare_relations(edges: Sequence[Change]) -> Iterator[Change]:
@@ -182,16 +182,7 @@ def _compare_relations(edges: Sequence[Change]) -> Iterator[Change]:
     for name in sorted({change.name for change in edges if change.what == KINDS[0]}, key=str.encode):
         sums = _sums([change for change in edges if change.name == name], KINDS[0])
         warning = _warn_of_jump(f"relation {name}", "edges", sums["earlier"], sums["present"])
-        yield Change(
-            what="relation",
-            name=name,
-            earlier=sums["earlier"],
-            present=sums["present"],
-            vanished=sums["vanished"],
-            appeared=sums["appeared"],
-            score_changed=sums["score_changed"],
-            warning=warning,
-        )
+        yield Change(what="relation", name=name, source="", warning=warning, **sums)
 
 
 def _warn_of_jump(name: str, things: str, earlier: int, present: int) -> str:
@@ -300,17 +291,9 @@ def _compare_nodes(engine: Engine) -> Iterator[Change]:
         JOIN kind ON kind.id = typed.kind GROUP BY kind.name ORDER BY kind.name
     """)
     for name, *numbers in counts:
-        earlier, present, vanished, appeared = map(int, numbers)
-        warning = _warn_of_jump(f"type {name}", "nodes", earlier, present)
-        yield Change(
-            what="nodes",
-            name=name,
-            earlier=earlier,
-            present=present,
-            vanished=vanished,
-            appeared=appeared,
-            warning=warning,
-        )
+        counted = _counts(numbers)
+        warning = _warn_of_jump(f"type {name}", "nodes", counted["earlier"], counted["present"])
+        yield Change(what="nodes", name=name, source="", warning=warning, **counted)
     retyped = engine.rows("""
         SELECT was.name, is_now.name, count(*), min(node.name)
         FROM old_node JOIN node ON node.id = old_node.id AND node.listed AND node.kind <> old_node.kind
@@ -334,21 +317,14 @@ def _compare_ids(engine: Engine, schema: Schema) -> Iterator[Change]:
         ORDER BY count(*) DESC, prefix LIMIT {MOST_PREFIXES}
     """)
     for name, *numbers in sorted(prefixes, key=lambda row: row[0].encode()):
-        earlier, present, vanished, appeared = map(int, numbers)
-        warning = f"prefix {name} is not one that the schema knows ({present} nodes)"
+        counted = _counts(numbers)
+        earlier, present = counted["earlier"], counted["present"]
+        warning = "" if name.upper() in known else f"prefix {name} is not one that the schema knows ({present} nodes)"
         if not earlier:
             warning = f"prefix {name} is unknown to the earlier slice: {present} nodes, whose ids may have changed"
         elif not present:
             warning = f"prefix {name} is unknown to the present slice: {earlier} nodes, whose ids may have changed"
-        yield Change(
-            what="prefix",
-            name=name,
-            earlier=earlier,
-            present=present,
-            vanished=vanished,
-            appeared=appeared,
-            warning="" if earlier and present and name.upper() in known else warning,
-        )
+        yield Change(what="prefix", name=name, source="", warning=warning, **counted)
     yield from _compare_forms(engine)
     engine.drop("identifier")
 

@@ -31,7 +31,11 @@ Relations = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeScheme(Scheme):
-    """What these schemes have in common: each makes `node_part` (id, part), the part of every node."""
+    """What these schemes have in common: each makes two lists in `look_up`, and assigns edges by them.
+
+    They are `node_part` (id, part), the part of every node, and `target` (id), the relations whose edges may be held
+    out; edges of all others are trained on.
+    """
 
     def details(self, engine: Engine) -> dict[str, Any]:
         """How many nodes of the graph are of each part."""
@@ -55,7 +59,6 @@ class SemiInductiveSplit(NodeScheme):
 
     name: ClassVar[str] = "semi-inductive"
     summary: ClassVar[str] = "Split a graph so that held-out edges have one new node"
-    unseen_by_design: ClassVar[bool] = True
 
     types: Annotated[tuple[str, ...], Flag("--type", "TYPE", "Type of nodes to hold out; may be repeated.")]
     relations: Relations = ()
@@ -68,19 +71,22 @@ class SemiInductiveSplit(NodeScheme):
             raise InputError("types (--type) is empty, expected a type of nodes at least")
         check_fractions(self.test_fraction, self.validation_fraction)
 
-    def assign(self, engine: Engine) -> None:
-        """Make `assigned` by the end that is held out.
+    def look_up(self, engine: Engine) -> None:
+        """Make the lists of nodes and relations.
 
         Raises:
             InputError: the graph lacks one of the types or relations.
         """
         part = part_of_hash(self.test_fraction, self.validation_fraction)
         _divide(engine, self.seed, part, kinds=_find(engine, "kind", self.types, "--type"))
+        _list_targets(engine, self.relations)
+
+    def assign(self, engine: Engine) -> None:
+        """Make `assigned` by the end that is held out."""
         _list_held_nodes(engine, self.relations)
         _assign_by_ends(
             engine,
             "CASE WHEN head_part = 'train' THEN tail_part WHEN tail_part = 'train' THEN head_part END",
-            targets=_targets(engine, self.relations),
             reason="two_held_nodes",
         )
 
@@ -118,14 +124,18 @@ class InductiveSplit(NodeScheme):
             )
         check_fractions(self.test_fraction, self.validation_fraction)
 
-    def assign(self, engine: Engine) -> None:
-        """Make `assigned` by the ends of every row, and where one is new by the hash of the edge.
+    def look_up(self, engine: Engine) -> None:
+        """Make the lists of nodes and relations.
 
         Raises:
             InputError: the graph lacks one of the types.
         """
         part = f"CASE {part_of_hash(self.new_fraction, 0)} WHEN 'test' THEN 'inference' ELSE 'train' END"
         _divide(engine, self.seed, part, kinds=_find(engine, "kind", self.types, "--type"), outside="both")
+        _list_targets(engine)
+
+    def assign(self, engine: Engine) -> None:
+        """Make `assigned` by the ends of every row, and where one is new by the hash of the edge."""
         of_new = f"coalesce(nullif({part_of_hash(self.test_fraction, self.validation_fraction)}, 'train'), 'inference')"
         _assign_by_ends(
             engine,
@@ -152,7 +162,6 @@ class ColdSplit(NodeScheme):
 
     name: ClassVar[str] = "cold"
     summary: ClassVar[str] = "Split a graph so that held-out edges have two new nodes"
-    unseen_by_design: ClassVar[bool] = True
 
     relations: Relations = ()
     test_fraction: TestShare = 0.2
@@ -162,20 +171,19 @@ class ColdSplit(NodeScheme):
         """Refuse fractions that are none."""
         check_fractions(self.test_fraction, self.validation_fraction)
 
-    def assign(self, engine: Engine) -> None:
-        """Make `assigned` by the parts of both ends.
+    def look_up(self, engine: Engine) -> None:
+        """Make the lists of nodes and relations.
 
         Raises:
             InputError: the graph lacks one of the relations.
         """
         _divide(engine, self.seed, part_of_hash(self.test_fraction, self.validation_fraction))
+        _list_targets(engine, self.relations)
+
+    def assign(self, engine: Engine) -> None:
+        """Make `assigned` by the parts of both ends."""
         _list_held_nodes(engine, self.relations)
-        _assign_by_ends(
-            engine,
-            "CASE WHEN head_part = tail_part THEN head_part END",
-            targets=_targets(engine, self.relations),
-            reason="one_end_held",
-        )
+        _assign_by_ends(engine, "CASE WHEN head_part = tail_part THEN head_part END", reason="one_end_held")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +221,8 @@ class BranchSplit(NodeScheme):
         if both := sorted(set(self.roots) & set(self.validation_roots)):
             raise InputError(f"{both[0]!r} is a root to test and to validate (--val-root); choose one of them")
 
-    def assign(self, engine: Engine) -> None:
-        """Make `assigned` by the branches of both ends.
+    def look_up(self, engine: Engine) -> None:
+        """Make the lists of nodes and relations.
 
         Raises:
             InputError: the graph lacks a term or relation, has no hierarchy, or one is to be held out.
@@ -231,11 +239,15 @@ class BranchSplit(NodeScheme):
             validated=_find(engine, "node", self.validation_roots, "--val-root"),
             hierarchies=hierarchies,
         )
+        chosen = f"id IN ({_listed(targets)})" if targets else f"id NOT IN ({_listed(kept)})"
+        engine.make("target", f"SELECT id FROM relation WHERE {chosen}")
+
+    def assign(self, engine: Engine) -> None:
+        """Make `assigned` by the branches of both ends."""
         _assign_by_ends(
             engine,
             """CASE WHEN 'test' IN (head_part, tail_part) THEN 'test'
                     WHEN 'validation' IN (head_part, tail_part) THEN 'validation' ELSE 'train' END""",
-            targets=f"r IN ({_listed(targets)})" if targets else f"r NOT IN ({_listed(kept)})",
         )
 
     def _find_hierarchies(self, engine: Engine) -> list[int]:
@@ -289,10 +301,10 @@ def _family(engine: Engine, relations: Sequence[int]) -> list[int]:
     ]
 
 
-def _targets(engine: Engine, relations: Sequence[str]) -> str:
-    """SQL for whether a row may be held out, by the names of chosen relations."""
+def _list_targets(engine: Engine, relations: Sequence[str] = ()) -> None:
+    """Make `target` of the families of these relations, or of all."""
     numbers = _family(engine, _find(engine, "relation", relations, "--relation"))
-    return f"r IN ({_listed(numbers)})" if numbers else "true"
+    engine.make("target", f"SELECT id FROM relation WHERE {f'id IN ({_listed(numbers)})' if numbers else 'true'}")
 
 
 def _divide(engine: Engine, seed: int, part: str, *, kinds: Sequence[int] = (), outside: str = "train") -> None:
@@ -335,15 +347,12 @@ def _mark_branches(
     engine.drop("branch")
 
 
-def _assign_by_ends(
-    engine: Engine, part: str, *, targets: str = "true", reason: str = "", hashed: str | None = None
-) -> None:
+def _assign_by_ends(engine: Engine, part: str, *, reason: str = "", hashed: str | None = None) -> None:
     """Make `assigned` by the parts of both ends.
 
     Args:
-        engine: with `node_part`.
+        engine: with `node_part` and `target`.
         part: SQL that reads `head_part` and `tail_part`, and `hash` if it is asked for; NULL for a row in no part.
-        targets: SQL for whether a row, by its relation `r`, may be held out; the others are trained on.
         reason: why a row is in no part.
         hashed: SQL for the hash of a row, by names.
     """
@@ -351,10 +360,10 @@ def _assign_by_ends(
     engine.make(
         "assigned",
         f"""
-        SELECT {EDGE}, CASE WHEN {targets} THEN {part} ELSE 'train' END AS part,
+        SELECT {EDGE}, CASE WHEN target.id IS NOT NULL THEN {part} ELSE 'train' END AS part,
             CASE WHEN part IS NULL THEN '{reason}' END AS reason
         FROM (SELECT {EDGE}, start.part AS head_part, finish.part AS tail_part{column}
               FROM edge JOIN node_part AS start ON start.id = edge.h JOIN node_part AS finish ON finish.id = edge.t
-              {names}) edge
+              {names}) edge LEFT JOIN target ON target.id = edge.r
         """,
     )

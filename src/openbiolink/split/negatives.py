@@ -125,13 +125,35 @@ class Orders:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortfall:
-    """A group that got fewer negatives than were wanted, since no more free pairs exist."""
+    """A group that got fewer negatives than were wanted, since no more free pairs exist.
+
+    Attributes:
+        relation: its name.
+        head: the name of the node type.
+        tail: in the same way.
+        wanted: how many negatives.
+        found: how many there are.
+        place: which part of the graph they are of, such as `the earlier slice`; empty where they are of all of it.
+    """
 
     relation: str
     head: str
     tail: str
     wanted: int
     found: int
+    place: str = ""
+
+    def in_words(self) -> str:
+        """For a note.
+
+        >>> Shortfall(relation="R", head="GENE", tail="DRUG", wanted=5, found=3, place="the earlier slice").in_words()
+        'R (GENE, DRUG) in the earlier slice: 3 of 5 negatives, 2 short, since no more pairs are free'
+        """
+        place = f" in {self.place}" if self.place else ""
+        return (
+            f"{self.relation} ({self.head}, {self.tail}){place}: {self.found} of {self.wanted} negatives, "
+            f"{self.wanted - self.found} short, since no more pairs are free"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,13 +99,16 @@ class DateSplit(Scheme):
         """The files of dates."""
         return {"dates": self.dates} if self.tn_dates is None else {"dates": self.dates, "tn_dates": self.tn_dates}
 
-    def assign(self, engine: Engine) -> None:
-        """Make `assigned`, and `dated` (h, r, t, positive, begins, ends, stated, number), what the files say.
+    def look_up(self, engine: Engine) -> None:
+        """Make `dated` (h, r, t, positive, begins, ends, stated, number), what the files say.
 
         Raises:
             InputError: a file is absent or malformed, or a date is none.
         """
         _read_dates(engine, {True: self.dates, False: self.tn_dates})
+
+    def assign(self, engine: Engine) -> None:
+        """Make `assigned` by the dates of every row."""
         learned, known = self.last_days()
         engine.make(
             "placed",
@@ -259,14 +262,23 @@ class SourceSplit(Scheme):
             return parts.pop()
         return "" if self.mixed == "remove" else "train"
 
-    def assign(self, engine: Engine) -> None:
-        """Make `assigned` by the sources of every row.
+    def look_up(self, engine: Engine) -> None:
+        """See that each of the sources states an edge.
 
         Raises:
-            InputError: no positive has one of the sources.
+            InputError: one does not.
         """
+        known = {name for (cell,) in engine.rows("SELECT DISTINCT source FROM fact") for name in _names(cell)}
+        for flag, names in (("--test-source", self.test_sources), ("--val-source", self.validation_sources)):
+            for name in names:
+                if name not in known:
+                    more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+                    there = f"there are {', '.join(sorted(known)[:SHOWN])}{more}" if known else "no edge names any"
+                    raise InputError(f"{flag} {name!r} is the source of no edge; {there}")
+
+    def assign(self, engine: Engine) -> None:
+        """Make `assigned` by the sources of every row."""
         cells = engine.rows("SELECT DISTINCT positive, source FROM edge WHERE curated")
-        self._refuse_unknown({name for positive, cell in cells if positive for name in _names(cell)})
         used = sorted((positive, cell) for positive, cell in cells if positive or _names(cell))
         engine.put(
             "cell",
@@ -286,14 +298,6 @@ class SourceSplit(Scheme):
         )
         assign_negatives(engine, self.seed)
         engine.drop("cell", "placed")
-
-    def _refuse_unknown(self, known: set[str]) -> None:
-        for flag, names in (("--test-source", self.test_sources), ("--val-source", self.validation_sources)):
-            for name in names:
-                if name not in known:
-                    more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
-                    there = f"there are {', '.join(sorted(known)[:SHOWN])}{more}" if known else "no edge names any"
-                    raise InputError(f"{flag} {name!r} is the source of no edge; {there}")
 
     def details(self, engine: Engine) -> dict[str, Any]:
         """How many edges each held source has a part in, and which sources in training have their content."""

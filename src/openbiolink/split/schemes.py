@@ -44,10 +44,6 @@ class Flag:
     help: str
 
 
-TestFraction = Annotated[float, Flag("--test-frac", "SHARE", "Share that goes to the test set.")]
-ValidationFraction = Annotated[float, Flag("--val", "SHARE", "Share that goes to the validation set.")]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheme(ABC):
     """One way to split, with the options that all have.
@@ -67,7 +63,6 @@ class Scheme(ABC):
 
     name: ClassVar[str]  # on the command line
     summary: ClassVar[str]  # one line for people
-    unseen_by_design: ClassVar[bool] = False  # whether held-out rows have nodes that training lacks
     inference: ClassVar[bool] = False  # whether a part `inference` is to be seen when held-out rows are predicted
     earlier_slice: ClassVar[bool] = False  # whether an earlier slice of the graph is needed
 
@@ -80,6 +75,13 @@ class Scheme(ABC):
 
     def __post_init__(self) -> None:
         """Refuse what cannot be split by."""
+        wanted = {
+            "negatives_train_validation (--no-neg-train-val)": self.negatives_train_validation,
+            "negatives_test (--no-neg-test)": self.negatives_test,
+        }
+        for name, value in wanted.items():
+            if not isinstance(value, bool):
+                raise InputError(f"{name} is {value!r}, expected True or False")
         if not isinstance(self.seed, int) or isinstance(self.seed, bool):
             raise InputError(f"seed is {self.seed!r}, expected a whole number, such as 42")
         NegativeOptions(kind=self.negatives, per_positive=self.per_positive)
@@ -88,6 +90,15 @@ class Scheme(ABC):
     @abstractmethod
     def check(self) -> None:
         """Raise `InputError` where an option of this scheme alone is out of its range."""
+
+    def look_up(self, engine: Engine) -> None:  # noqa: B027, other schemes need it
+        """Look up in the graph what options name; the tables are those of the graph, and `fact`.
+
+        It is asked for before negatives are drawn, which can take minutes.
+
+        Raises:
+            InputError: the graph lacks it.
+        """
 
     def add_negatives(self, engine: Engine, progress: Progress) -> tuple[Shortfall, ...]:
         """Make `negative`, and return what is missing there, as `openbiolink.split.negatives.make_negatives` does."""
@@ -123,6 +134,23 @@ class Scheme(ABC):
     def notes(self, details: Mapping[str, Any]) -> list[str]:  # noqa: ARG002, other schemes need it
         """What people are to be told of these details, a line each."""
         return []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeScheme(Scheme):
+    """What schemes have in common that hold out shares of edges, or of what must stay together.
+
+    Attributes:
+        test_fraction: of all, 0 or more and less than 1.
+        validation_fraction: in the same way; both fractions together are less than 1.
+    """
+
+    test_fraction: Annotated[float, Flag("--test-frac", "SHARE", "Share that goes to the test set.")] = 0.05
+    validation_fraction: Annotated[float, Flag("--val", "SHARE", "Share that goes to the validation set.")] = 0.05
+
+    def check(self) -> None:
+        """Refuse fractions that are none."""
+        check_fractions(self.test_fraction, self.validation_fraction)
 
 
 def check_fractions(test: float, validation: float) -> None:
@@ -237,7 +265,7 @@ def number_of_folds(crossval: float) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RandomSplit(Scheme):
+class RandomSplit(EdgeScheme):
     """At random: every edge alone decides its part, by a hash of the seed, its relation and its unordered pair.
 
     Attributes:
@@ -250,8 +278,6 @@ class RandomSplit(Scheme):
     name: ClassVar[str] = "rand"
     summary: ClassVar[str] = "Split a graph at random"
 
-    test_fraction: TestFraction = 0.05
-    validation_fraction: ValidationFraction = 0.05
     crossval: Annotated[
         float | None,
         Flag("--crossval", "FOLDS", "Make so many folds (or 1/FOLDS, below 1) of all but the test set; no --val then."),
@@ -276,7 +302,7 @@ class RandomSplit(Scheme):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StratifiedSplit(Scheme):
+class StratifiedSplit(EdgeScheme):
     """The same shares of every relation, exactly.
 
     A unit is what must stay together: the rows of one pair of nodes, in any order, whose relations are inverse to or
@@ -294,8 +320,6 @@ class StratifiedSplit(Scheme):
     name: ClassVar[str] = "stratified"
     summary: ClassVar[str] = "Split every relation of a graph in the same shares"
 
-    test_fraction: TestFraction = 0.05
-    validation_fraction: ValidationFraction = 0.05
     minimum: Annotated[int, Flag("--min", "NUMBER", "Of each relation so many at least, as far as there are any.")] = 1
 
     def check(self) -> None:
@@ -345,17 +369,18 @@ class StratifiedSplit(Scheme):
         engine.drop("family", "unit", "quota")
 
 
+def number_families(engine: Engine) -> None:
+    """Make `family` (r, id): of every relation the smallest number of a relation of its family."""
+    engine.make("family", "SELECT id AS r, min(id) OVER (PARTITION BY family) AS id FROM relation")
+
+
 def _rank_units(engine: Engine, seed: int) -> None:
-    """Make `family` (r, id), a number for each family of relations, and `unit` (low, family, high, positive, r, place).
+    """Make `family`, as `number_families` does, and `unit` (low, family, high, positive, r, place).
 
     A unit has a positive or has not; `r` is its first relation (of a positive, if it has one); `place` counts from 1 by
     hash among the units with the same relation and sign.
     """
-    engine.make(
-        "family",
-        """SELECT relation.id AS r, named.id FROM relation
-           JOIN (SELECT family, min(id) AS id FROM relation GROUP BY family) named ON named.family = relation.family""",
-    )
+    number_families(engine)
     engine.make(
         "unit",
         f"""
@@ -369,7 +394,7 @@ def _rank_units(engine: Engine, seed: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairSplit(Scheme):
+class PairSplit(EdgeScheme):
     """All rows between two nodes, of whatever relation, order and sign, are of one part: by the hash of the pair.
 
     Attributes:
@@ -379,13 +404,6 @@ class PairSplit(Scheme):
 
     name: ClassVar[str] = "pairs"
     summary: ClassVar[str] = "Split a graph so that no pair of nodes is in two parts"
-
-    test_fraction: TestFraction = 0.05
-    validation_fraction: ValidationFraction = 0.05
-
-    def check(self) -> None:
-        """Refuse fractions that are none."""
-        check_fractions(self.test_fraction, self.validation_fraction)
 
     def assign(self, engine: Engine) -> None:
         """Make `assigned` by one threshold for all pairs."""

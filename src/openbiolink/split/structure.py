@@ -16,15 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from openbiolink.split.graph_files import hash_of_edge
-from openbiolink.split.schemes import (
-    NAMES,
-    Scheme,
-    TestFraction,
-    ValidationFraction,
-    assign_negatives,
-    check_fractions,
-    part_of_hash,
-)
+from openbiolink.split.schemes import NAMES, EdgeScheme, assign_negatives, number_families, part_of_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +29,7 @@ DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DegreeSplit(Scheme):
+class DegreeSplit(EdgeScheme):
     """Held-out edges join nodes that are as well connected as those of training edges are.
 
     The degree of a node is its number of units in a family of relations. Units of a family are grouped by the
@@ -52,13 +44,6 @@ class DegreeSplit(Scheme):
 
     name: ClassVar[str] = "degree"
     summary: ClassVar[str] = "Split a graph so that degrees are alike in all parts"
-
-    test_fraction: TestFraction = 0.05
-    validation_fraction: ValidationFraction = 0.05
-
-    def check(self) -> None:
-        """Refuse fractions that are none."""
-        check_fractions(self.test_fraction, self.validation_fraction)
 
     def assign(self, engine: Engine) -> None:
         """Make `assigned` by the place of every unit in its group, and `degree` (family, id, degree, anchor)."""
@@ -114,7 +99,7 @@ class DegreeSplit(Scheme):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentSplit(Scheme):
+class ComponentSplit(EdgeScheme):
     """What hangs together in the graph hangs together in training: no held-out edge is the last path between nodes.
 
     Units below the thresholds are held out by their hash, except those of the spanning forest with the greatest
@@ -128,13 +113,6 @@ class ComponentSplit(Scheme):
 
     name: ClassVar[str] = "components"
     summary: ClassVar[str] = "Split a graph so that training falls into no more pieces than the graph"
-
-    test_fraction: TestFraction = 0.05
-    validation_fraction: ValidationFraction = 0.05
-
-    def check(self) -> None:
-        """Refuse fractions that are none."""
-        check_fractions(self.test_fraction, self.validation_fraction)
 
     def assign(self, engine: Engine) -> None:
         """Make `assigned` by one threshold for all units, and `link` (low, family, high), the units kept back."""
@@ -155,8 +133,8 @@ class ComponentSplit(Scheme):
 
 
 def _list_units(engine: Engine, seed: int) -> None:
-    """Make `family` (r, id), a number for each family of relations, and `unit` (low, family, high, hash)."""
-    engine.make("family", "SELECT id AS r, min(id) OVER (PARTITION BY family) AS id FROM relation")
+    """Make `family`, as `number_families` does, and `unit` (low, family, high, hash)."""
+    number_families(engine)
     engine.make(
         "unit",
         f"""

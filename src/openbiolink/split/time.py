@@ -16,7 +16,7 @@ both after `join_slices`, which keeps the former as `now_positive` and `now_true
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -63,7 +63,7 @@ class TimeSplit(Scheme):
         held_out = self.negatives_test or (self.negatives_train_validation and self.validation_fraction > 0)
         engine.make("node_of_both", "SELECT id, name, kind, listed FROM node")
         _look_at_earlier_slice(engine)
-        shortfalls = make_negatives(
+        earlier = make_negatives(
             engine,
             options,
             seed=f"{self.seed} earlier",
@@ -73,11 +73,10 @@ class TimeSplit(Scheme):
         )
         engine.make("old_negative", "SELECT h, r, t, score, source, curated FROM negative")
         _look_at_what_is_new(engine)
-        shortfalls += make_negatives(
-            engine, options, seed=self.seed, draw=held_out, barred="other_negative", progress=progress
-        )
+        new = make_negatives(engine, options, seed=self.seed, draw=held_out, barred="other_negative", progress=progress)
         _look_at_both_slices(engine)
-        return shortfalls
+        slices = {"the earlier slice": earlier, "what is new": new}
+        return tuple(replace(short, place=place) for place, found in slices.items() for short in found)
 
     def assign(self, engine: Engine) -> None:
         """Make `assigned`: training is what was there, and the hash of a new edge decides whether it validates."""

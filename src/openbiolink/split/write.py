@@ -54,6 +54,7 @@ class Outcome:
 
     Attributes:
         scheme: the name of the scheme.
+        unseen_by_design: whether it holds nodes out that training may lack.
         directed: whether the graph is.
         options: of the scheme.
         licence: the terms of the graph, as its manifest has them; None where they are unknown.
@@ -65,6 +66,7 @@ class Outcome:
     """
 
     scheme: str
+    unseen_by_design: bool
     directed: bool
     options: Mapping[str, Any]
     licence: Mapping[str, Any] | None
@@ -267,6 +269,7 @@ def _manifest(
         "format": FORMAT,
         "version": version("openbiolink"),
         "scheme": outcome.scheme,
+        "unseen_by_design": outcome.unseen_by_design,
         "directed": outcome.directed,
         "options": dict(outcome.options),
         "licence": outcome.licence,
@@ -353,11 +356,7 @@ def _notes(main: Variant, shortfalls: Sequence[Shortfall], *, folds: bool) -> li
         for sign, reasons in counts["removed"].items()
         for reason, number in reasons.items()
     ]
-    short = [
-        f"{group.relation} ({group.head}, {group.tail}): {group.found} of {group.wanted} negatives, "
-        f"{group.wanted - group.found} short, since no more pairs are free"
-        for group in shortfalls
-    ]
+    short = [group.in_words() for group in shortfalls]
     parts = [part for part in PARTS if part != "validation" or not folds]
     empty = [f"the {part} set is empty" for part in parts if not counts["parts"][part]["positive"]]
     return [*merged, *removed, *short, *empty, *_note_untested(counts, main.relations)]
