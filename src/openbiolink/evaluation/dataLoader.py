@@ -10,7 +10,7 @@ import numpy as np
 
 from openbiolink.dataset import PARTS, Dataset, ignore, load_dataset, reindex
 from openbiolink.errors import InputError
-from openbiolink.evaluation.ranking import ANSWER_COLUMN, HEAD, TAIL, KnownAnswers, find_known, query_codes
+from openbiolink.evaluation.known import ANSWER_COLUMN, HEAD, TAIL, KnownAnswers, find_known, query_codes
 from openbiolink.evaluation.result import SIDES, Side
 from openbiolink.evaluation.scorers import as_array, as_tensor
 from openbiolink.tables import open_database, read_delimited

@@ -18,8 +18,10 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from openbiolink.dataset import PARTS, Codes, Dataset, Part, Triples, distinct_codes, unseen_rows
+from openbiolink.dataset import PARTS, Dataset, Part, Triples, unseen_rows
 from openbiolink.errors import InputError, ScoreError
+from openbiolink.evaluation.fused import count_vectors
+from openbiolink.evaluation.known import ANSWER_COLUMN, KnownAnswers, find_known, query_codes
 from openbiolink.evaluation.result import SIDES, Evaluation, Side
 from openbiolink.evaluation.scorers import (
     ScoreFunction,
@@ -29,24 +31,23 @@ from openbiolink.evaluation.scorers import (
     score_sides,
     scorer_name,
 )
+from openbiolink.evaluation.vectors import VectorModel
 from openbiolink.metrics.ranking import Ties, check_ties
 from openbiolink.progress import silent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from openbiolink.progress import Progress
 
 UnseenRule = Literal["refuse", "drop", "keep"]
 Counts = npt.NDArray[np.int64]
 
-HEAD, RELATION, TAIL = 0, 1, 2
 ABOVE, BELOW, LEVEL, NOT_A_NUMBER = 0, 1, 2, 3
-ANSWER_COLUMN: Mapping[Side, int] = {"head": HEAD, "tail": TAIL}
 
 
 def evaluate(
-    scorer: Scorer | ScoreFunction,
+    scorer: Scorer | ScoreFunction | VectorModel,
     dataset: Dataset,
     *,
     batch_size: int = 100,
@@ -62,9 +63,10 @@ def evaluate(
     Memory stays near what the scorer returns for one batch: 2 * batch_size * num_entities scores.
 
     Args:
-        scorer: a function of a batch or an object with `score_batch`; see `openbiolink.evaluation.scorers`.
+        scorer: a function of a batch or an object with `score_batch` (see `openbiolink.evaluation.scorers`), or a model
+            given as vectors (see `openbiolink.evaluation.vectors`), which is faster by far and exact by definition.
         dataset: the triples and all candidates.
-        batch_size: test triples per call of the scorer.
+        batch_size: test triples per call of the scorer; of no use for a model given as vectors.
         ties: the rule that the result shows first; it holds all three.
         filter_parts: the parts whose triples count as known; none gives raw ranks.
         higher_is_better: False for distances.
@@ -87,17 +89,17 @@ def evaluate(
         raise InputError(f"batch_size={batch_size} is too small; give 1 or more triples per batch")
     protocol = check_protocol(dataset, ties=ties, filter_parts=filter_parts, unseen=unseen)
     known = {side: find_known(dataset, protocol.triples, side, filter_parts) for side in SIDES}
-    score, total = score_function(scorer), len(protocol.triples)
-    better, equal = np.zeros((total, 2), np.int64), np.zeros((total, 2), np.int64)
-    progress("rank", 0, total)
-    for start in range(0, total, batch_size):
-        rows = slice(start, min(start + batch_size, total))
-        counts = _count_batch(score, dataset, protocol.triples[rows], known)
-        better[rows] = counts[:, :, ABOVE if higher_is_better else BELOW]
-        equal[rows] = counts[:, :, LEVEL]
-        progress("rank", rows.stop, total)
+    if isinstance(scorer, VectorModel):
+        if not higher_is_better:
+            raise InputError(f"{scorer.name} is a model given as vectors, whose better scores are higher ones")
+        better, equal = count_vectors(scorer, dataset, protocol.triples, known, progress=progress)
+    else:
+        better, equal = np.zeros((len(protocol.triples), 2), np.int64), np.zeros((len(protocol.triples), 2), np.int64)
+        for rows, counts in _count_batches(scorer, dataset, protocol.triples, known, batch_size, progress):
+            better[rows] = counts[:, :, ABOVE if higher_is_better else BELOW]
+            equal[rows] = counts[:, :, LEVEL]
     return Evaluation(
-        model=model_name or scorer_name(scorer),
+        model=model_name or (scorer.name if isinstance(scorer, VectorModel) else scorer_name(scorer)),
         dataset=dataset,
         triples=protocol.triples,
         better=better,
@@ -152,51 +154,20 @@ def check_protocol(dataset: Dataset, *, ties: str, filter_parts: Sequence[str], 
     return Protocol(triples=dataset.test[~lacking], left_out=count, notes=(note,))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAnswers:
-    """The known answers of every query of one side, each once, in ascending order.
-
-    Attributes:
-        codes: one number per query, ascending, shape (q,).
-        offsets: shape (q + 1,); query i owns `answers[offsets[i]:offsets[i + 1]]`.
-        answers: entity ids.
-    """
-
-    codes: Codes
-    offsets: Counts
-    answers: Triples
-
-    def spans(self, codes: Codes) -> tuple[Counts, Counts]:
-        """Where the answers of the queries begin and end; an unknown query has an empty span."""
-        if not len(self.codes):
-            return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
-        place = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
-        begin = self.offsets[place]
-        return begin, np.where(self.codes[place] == codes, self.offsets[place + 1], begin)
-
-
-def query_codes(dataset: Dataset, triples: npt.NDArray[np.integer], side: Side) -> Codes:
-    """One number per triple, equal where the query of that side is the same."""
-    given = triples[:, TAIL if side == "head" else HEAD].astype(np.int64)
-    return given * dataset.num_relations + triples[:, RELATION]
-
-
-def find_known(
-    dataset: Dataset, triples: npt.NDArray[np.integer], side: Side, filter_parts: Sequence[Part]
-) -> KnownAnswers:
-    """The known answers of the queries that these triples ask, looked up in the parts given."""
-    queries = distinct_codes(query_codes(dataset, triples, side))
-    found = [dataset.codes(triples[:0])]  # empty; refuses graphs too large for what follows
-    for part in filter_parts:
-        codes = query_codes(dataset, dataset.part(part), side)
-        place = np.minimum(np.searchsorted(queries, codes), len(queries) - 1)
-        asked = np.flatnonzero(queries[place] == codes) if len(queries) else np.empty(0, np.int64)
-        answers = dataset.part(part)[asked, ANSWER_COLUMN[side]]
-        found.append(place[asked] * dataset.num_entities + answers)
-    pairs = distinct_codes(np.concatenate(found))
-    owner, answer = np.divmod(pairs, dataset.num_entities)
-    offsets = np.searchsorted(owner, np.arange(len(queries) + 1))
-    return KnownAnswers(codes=queries, offsets=offsets, answers=answer.astype(np.int32))
+def _count_batches(  # noqa: PLR0917 - all of `evaluate`
+    scorer: Scorer | ScoreFunction,
+    dataset: Dataset,
+    triples: Triples,
+    known: Mapping[Side, KnownAnswers],
+    batch_size: int,
+    progress: Progress,
+) -> Iterator[tuple[slice, Counts]]:
+    score, total = score_function(scorer), len(triples)
+    progress("rank", 0, total)
+    for start in range(0, total, batch_size):
+        rows = slice(start, min(start + batch_size, total))
+        yield rows, _count_batch(score, dataset, triples[rows], known)
+        progress("rank", rows.stop, total)
 
 
 def _count_batch(

@@ -24,14 +24,8 @@ import numpy.typing as npt
 
 from openbiolink.dataset import PARTS, Dataset, Part, Triples, ignore
 from openbiolink.errors import InputError
-from openbiolink.evaluation.ranking import (
-    ANSWER_COLUMN,
-    KnownAnswers,
-    UnseenRule,
-    check_protocol,
-    find_known,
-    query_codes,
-)
+from openbiolink.evaluation.known import ANSWER_COLUMN, KnownAnswers, find_known, query_codes
+from openbiolink.evaluation.ranking import UnseenRule, check_protocol
 from openbiolink.evaluation.result import SIDES, Evaluation, Side
 from openbiolink.files import iter_lines
 from openbiolink.progress import silent

@@ -1,0 +1,445 @@
+"""Counts of better and equal candidates for models given as vectors: exact, at the speed of matrix products.
+
+**What a score is.** The sum that `openbiolink.evaluation.vectors` names, in float64, of the float64 query and the
+float32 candidate. Eight partial sums, over the dimensions i = 0..7 modulo 8, each in ascending order, are joined as
+((0+4)+(2+6)) + ((1+5)+(3+7)); the last d modulo 8 dimensions are added one after the other. No products are fused with
+sums. So a score depends on query and candidate alone: not on blocks, batches, threads, the order of entities, the BLAS
+or the machine; candidates with equal vectors have equal scores.
+
+**How it is found.** Every different question is scored once, a block of questions against a block of candidates, by a
+float32 product (or, where there is none, a float32 loop). Its error is at most `epsilon`, by
+
+    |approximate - exact| <= (d + 6) * 2^-24 * 1.01 * |q| * |e|  +  d * 2^-125                       (dot)
+
+for any order of the additions, with or without fused products (Higham 2002, "Accuracy and Stability of Numerical
+Algorithms", section 3.1, with one rounding more for q), |e| being the longest vector of the block; likewise for the
+other forms, see `_bounds`. A candidate further than that from the answer's score is decided; the others, some tens for
+each answer, are worked out exactly. Known answers are taken out by their own exact scores.
+
+Memory: one block of scores for each thread (2 MB), whatever the sizes.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from openbiolink.errors import InputError
+from openbiolink.evaluation.known import ANSWER_COLUMN, query_codes
+from openbiolink.evaluation.result import SIDES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from openbiolink.dataset import Dataset, Triples
+    from openbiolink.evaluation.known import KnownAnswers
+    from openbiolink.evaluation.result import Side
+    from openbiolink.evaluation.vectors import Form, Queries, VectorModel
+    from openbiolink.progress import Progress
+
+Counts = npt.NDArray[np.int64]
+
+QUERIES, CANDIDATES, STRIP = 512, 1024, 512  # of a block: rows, columns; columns that are counted at a time
+UNIT = 2.0**-24  # of float32: half the distance of 1 to the next number
+ROOM = 1.01
+TINY = 2.0**-125
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """The different questions of one side, and the answers of each.
+
+    Attributes:
+        given: entity of each question, shape (q,).
+        relation: relation of each, shape (q,).
+        offsets: shape (q + 1,); question i owns `answers[offsets[i]:offsets[i + 1]]`.
+        answers: entities, shape (n,).
+        rows: for each answer the row of the test triple it belongs to, shape (n,).
+    """
+
+    given: npt.NDArray[np.int64]
+    relation: npt.NDArray[np.int64]
+    offsets: Counts
+    answers: npt.NDArray[np.int64]
+    rows: Counts
+
+
+def count_vectors(
+    model: VectorModel,
+    dataset: Dataset,
+    triples: Triples,
+    known: Mapping[Side, KnownAnswers],
+    *,
+    threads: int | None = None,
+    progress: Progress,
+) -> tuple[Counts, Counts]:
+    """Candidates better than the answer and equal to it, for every triple and side: two arrays of shape (n, 2).
+
+    Args:
+        model: with the ids of the data set.
+        dataset: all of its entities are candidates.
+        triples: whose ends are asked for.
+        known: for each side what is no candidate, besides the answer.
+        threads: how many; as many as there are processors by default.
+        progress: told how many questions are done.
+
+    Raises:
+        InputError: the model has other numbers of entities or relations.
+    """
+    if model.num_entities != dataset.num_entities or model.num_relations < dataset.num_relations:
+        raise InputError(
+            f"{model.name} has {model.num_entities} entities and {model.num_relations} relations, the data set "
+            f"{dataset.num_entities} and {dataset.num_relations}; give the model that was trained on it"
+        )
+    better, equal = np.zeros((len(triples), 2), np.int64), np.zeros((len(triples), 2), np.int64)
+    asked = {side: list_questions(dataset, triples, side) for side in SIDES}
+    total, done = sum(len(questions.given) for questions in asked.values()), 0
+    progress("rank", 0, total)
+    for column, side in enumerate(SIDES):
+        questions = asked[side]
+        codes = questions.given * dataset.num_relations + questions.relation
+        spans = known[side].spans(codes)
+        above, level = np.zeros(len(questions.answers), np.int64), np.zeros(len(questions.answers), np.int64)
+        for number in _count_side(model, side, questions, (known[side].answers, *spans), above, level, threads):
+            done += number
+            progress("rank", done, total)
+        better[questions.rows, column], equal[questions.rows, column] = above, level
+    return better, equal
+
+
+def list_questions(dataset: Dataset, triples: Triples, side: Side) -> Questions:
+    """The different questions that triples ask on one side, in ascending order of entity and relation."""
+    codes = query_codes(dataset, triples, side)
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    first = np.flatnonzero(np.diff(ordered, prepend=-1))
+    given, relation = np.divmod(ordered[first], dataset.num_relations)
+    return Questions(
+        given=given,
+        relation=relation,
+        offsets=np.append(first, len(codes)),
+        answers=triples[order, ANSWER_COLUMN[side]].astype(np.int64),
+        rows=order,
+    )
+
+
+def _count_side(  # noqa: PLR0917 - all of `count_vectors`
+    model: VectorModel,
+    side: Side,
+    questions: Questions,
+    known: tuple[Any, Counts, Counts],
+    better: Counts,
+    equal: Counts,
+    threads: int | None,
+) -> Iterator[int]:
+    """Fill `better` and `equal`, and give the number of questions in each batch that is done."""
+    table = model.candidates[side]
+    norms = _block_norms(table)
+    starts = range(0, len(questions.given), QUERIES)
+    stopped = False
+
+    def work(start: int) -> int:
+        stop = min(start + QUERIES, len(questions.given))
+        asked = model.query(side, questions.given[start:stop], questions.relation[start:stop])
+        own = questions.offsets[start : stop + 1]
+        span = slice(own[0], own[-1])
+        batch = _Batch(
+            form=model.form,
+            vectors=np.ascontiguousarray(asked.vectors),
+            weights=_weights(asked),
+            offsets=own - own[0],
+            answers=questions.answers[span],
+            known=known[0],
+            begin=known[1][start:stop],
+            end=known[2][start:stop],
+        )
+        _count_batch(batch, table, norms, better[span], equal[span], lambda: stopped)
+        return stop - start
+
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(threads or _processors()) as pool:
+        try:
+            yield from pool.map(work, starts)
+        finally:
+            stopped = True
+            pool.shutdown(cancel_futures=True)
+
+
+def _weights(asked: Queries) -> npt.NDArray[np.float64]:
+    if asked.weights is not None:
+        return np.ascontiguousarray(asked.weights)
+    return np.broadcast_to(np.ones(asked.vectors.shape[1]), asked.vectors.shape)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Batch:
+    """Some questions: vectors and weights (b, d), answers by offsets, known answers by begin and end."""
+
+    form: Form
+    vectors: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64]
+    offsets: Counts
+    answers: npt.NDArray[np.int64]
+    known: Any
+    begin: Counts
+    end: Counts
+
+
+def _block_norms(table: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """The length of the longest vector of each block of candidates, rounded up."""
+    squares = np.empty(len(table))
+    for first in range(0, len(table), CANDIDATES):
+        block = table[first : first + CANDIDATES].astype(np.float64)
+        squares[first : first + CANDIDATES] = np.einsum("ij,ij->i", block, block)
+    longest = np.maximum.reduceat(squares, np.arange(0, len(table), CANDIDATES))
+    return np.asarray(np.sqrt(longest) * ROOM, np.float64)
+
+
+def _count_batch(  # noqa: PLR0917
+    batch: _Batch,
+    table: npt.NDArray[np.float32],
+    norms: npt.NDArray[np.float64],
+    better: Counts,
+    equal: Counts,
+    is_stopped: Callable[[], bool],
+) -> None:
+    """Fill `better` and `equal` for the answers of a batch of questions."""
+    form, vectors, weights, score = batch.form, batch.vectors, batch.weights, SCORES[batch.form]
+    level = np.empty(len(batch.answers))
+    _score_answers(score, vectors, weights, table, batch.offsets, batch.answers, level)
+    centre, fixed, slope, curve = _bounds(batch, level, float(norms.max()))
+    short = vectors.astype(np.float32)
+    room = np.empty((len(vectors), CANDIDATES), np.float32)
+    for number, first in enumerate(range(0, len(table), CANDIDATES)):
+        if is_stopped():
+            return
+        block = table[first : first + CANDIDATES]
+        scores = room[:, : len(block)]
+        if form in {"dot", "l2"}:
+            np.matmul(short, block.T, out=scores)
+        if form == "l2":
+            scores -= (np.einsum("ij,ij->i", block, block, dtype=np.float64) / 2).astype(np.float32)
+        elif form == "l1":
+            _fill_l1(short, np.ascontiguousarray(block.T), scores)
+        elif form == "modulus":
+            _fill_modulus(short, np.ascontiguousarray(block.T), scores)
+        bounds = (centre, fixed, slope, curve, norms[number])
+        _count_block(score, scores, vectors, weights, block, batch.offsets, level, bounds, better, equal)
+    _take_out_known(
+        score,
+        vectors,
+        weights,
+        table,
+        batch.offsets,
+        batch.answers,
+        level,
+        batch.known,
+        batch.begin,
+        batch.end,
+        better,
+        equal,
+    )
+
+
+def _bounds(batch: _Batch, level: npt.NDArray[np.float64], longest: float) -> tuple[Any, ...]:
+    """Where the approximate scores are compared: the centre for each answer, and the error epsilon around it.
+
+    epsilon = fixed (of the answer) + slope (of the question) * N + curve (of the question) * N ** 2, N being the
+    length of the longest candidate of the block; infinite where float32 may overflow.
+    """
+    dimensions = batch.vectors.shape[1]
+    counts = np.diff(batch.offsets)
+    length = np.sqrt(np.einsum("ij,ij->i", batch.vectors, batch.vectors)) * ROOM
+    gamma = (dimensions + 8) * UNIT * ROOM
+    fine = (dimensions + 8) * 2.0**-52  # of the float64 sums themselves
+    off = np.abs(batch.weights - 1).max(axis=1) * ROOM
+    each, each_off = np.repeat(length, counts), np.repeat(off, counts)
+    size = (each + longest) ** 2
+    tiny = dimensions * TINY
+    if batch.form == "dot":
+        centre, fixed = level, fine * each * longest + tiny
+        slope, curve = gamma * length, np.zeros(len(length))
+    elif batch.form == "l2":
+        centre = (level + np.repeat(np.einsum("ij,ij->i", batch.vectors, batch.vectors), counts)) / 2
+        fixed = fine * (size + np.abs(level)) + each_off * each**2 / 2 + tiny
+        slope, curve = (gamma + off) * length, (gamma + off) / 2
+    else:
+        total = np.repeat(np.abs(batch.vectors).sum(axis=1), counts)
+        centre, fixed = (
+            level,
+            (gamma + fine + each_off) * ROOM * np.abs(level) + 2 * UNIT * total + dimensions * 2.0**-60,
+        )
+        slope = curve = np.zeros(len(length))
+    fixed = np.where(size < 2.0**120, fixed, np.inf)
+    return centre, fixed, slope, curve
+
+
+def _summing(term: Any, *, halves: bool = False) -> Any:
+    """A compiled function (query, weights, candidate) → the exact score, as the module describes it.
+
+    `term(query, weights, candidate, i, size)` is one of the numbers to add; with `halves` there are d / 2 of them.
+    """
+
+    @numba.njit(nogil=True)
+    def total(query: Any, weights: Any, candidate: Any) -> Any:
+        size = query.shape[0] // 2 if halves else query.shape[0]
+        whole = size - size % 8
+        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+        for i in range(0, whole, 8):
+            a0 += term(query, weights, candidate, i, size)
+            a1 += term(query, weights, candidate, i + 1, size)
+            a2 += term(query, weights, candidate, i + 2, size)
+            a3 += term(query, weights, candidate, i + 3, size)
+            a4 += term(query, weights, candidate, i + 4, size)
+            a5 += term(query, weights, candidate, i + 5, size)
+            a6 += term(query, weights, candidate, i + 6, size)
+            a7 += term(query, weights, candidate, i + 7, size)
+        joined = ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
+        for i in range(whole, size):
+            joined += term(query, weights, candidate, i, size)
+        return joined
+
+    return total
+
+
+@numba.njit
+def _product(query: Any, weights: Any, candidate: Any, i: Any, size: Any) -> Any:  # noqa: ARG001 - all terms are called alike
+    return query[i] * np.float64(candidate[i])
+
+
+@numba.njit
+def _gap(query: Any, weights: Any, candidate: Any, i: Any, size: Any) -> Any:  # noqa: ARG001
+    return -abs(query[i] - np.float64(candidate[i])) * weights[i]
+
+
+@numba.njit
+def _square(query: Any, weights: Any, candidate: Any, i: Any, size: Any) -> Any:  # noqa: ARG001
+    gap = query[i] - np.float64(candidate[i])
+    return -gap * gap * weights[i]
+
+
+@numba.njit
+def _modulus(query: Any, weights: Any, candidate: Any, i: Any, size: Any) -> Any:
+    re, im = query[i] - np.float64(candidate[i]), query[size + i] - np.float64(candidate[size + i])
+    return -math.sqrt(re * re + im * im) * weights[i]
+
+
+SCORES: Mapping[Form, Any] = MappingProxyType(
+    {
+        "dot": _summing(_product),
+        "l1": _summing(_gap),
+        "l2": _summing(_square),
+        "modulus": _summing(_modulus, halves=True),
+    }
+)
+
+
+@numba.njit(nogil=True)
+def _score_answers(  # noqa: PLR0917 - a compiled function takes no keywords
+    score: Any, vectors: Any, weights: Any, table: Any, offsets: Any, answers: Any, level: Any
+) -> None:
+    """Fill `level` with the exact score of each answer."""
+    for b in range(vectors.shape[0]):
+        for a in range(offsets[b], offsets[b + 1]):
+            level[a] = score(vectors[b], weights[b], table[answers[a]])
+
+
+@numba.njit(nogil=True)
+def _count_block(  # noqa: PLR0917
+    score: Any, scores: Any, vectors: Any, weights: Any, block: Any, offsets: Any, level: Any,
+    bounds: Any, better: Any, equal: Any,
+) -> None:  # fmt: skip
+    """Add the candidates of a block that are better than each answer, and equal to it.
+
+    A strip of columns is compared with both ends of the answer's band first, which is fast; where a candidate is
+    inside, the strip is looked through.
+    """
+    centre, fixed, slope, curve, longest = bounds
+    for b in range(scores.shape[0]):
+        for first in range(0, scores.shape[1], STRIP):
+            strip = scores[b, first : first + STRIP]
+            for a in range(offsets[b], offsets[b + 1]):
+                epsilon = fixed[a] + (slope[b] + curve[b] * longest) * longest
+                low, high = _float_below(centre[a] - epsilon), _float_above(centre[a] + epsilon)
+                sure, likely = np.int32(0), np.int32(0)
+                if epsilon < np.inf:
+                    for j in range(strip.shape[0]):
+                        sure += strip[j] > high
+                        likely += strip[j] >= low
+                    better[a] += sure
+                    if sure == likely:
+                        continue
+                for j in range(strip.shape[0]):
+                    if epsilon == np.inf or (strip[j] >= low and strip[j] <= high):
+                        exact = score(vectors[b], weights[b], block[first + j])
+                        better[a] += exact > level[a]
+                        equal[a] += exact == level[a]
+
+
+@numba.njit(nogil=True)
+def _float_below(value: Any) -> Any:
+    """The largest float32 that is not above a number."""
+    near = np.float32(value)
+    return near if near <= value else np.nextafter(near, np.float32(-np.inf))
+
+
+@numba.njit(nogil=True)
+def _float_above(value: Any) -> Any:
+    """The smallest float32 that is not below a number."""
+    near = np.float32(value)
+    return near if near >= value else np.nextafter(near, np.float32(np.inf))
+
+
+@numba.njit(nogil=True)
+def _take_out_known(  # noqa: PLR0917
+    score: Any, vectors: Any, weights: Any, table: Any, offsets: Any, answers: Any, level: Any,
+    known: Any, begin: Any, end: Any, better: Any, equal: Any,
+) -> None:  # fmt: skip
+    """Take known answers, and each answer itself, out of the counts."""
+    for b in range(vectors.shape[0]):
+        for a in range(offsets[b], offsets[b + 1]):
+            equal[a] -= 1
+        for k in range(begin[b], end[b]):
+            exact = score(vectors[b], weights[b], table[known[k]])
+            for a in range(offsets[b], offsets[b + 1]):
+                if known[k] != answers[a]:
+                    better[a] -= exact > level[a]
+                    equal[a] -= exact == level[a]
+
+
+@numba.njit(nogil=True)
+def _fill_l1(short: Any, columns: Any, scores: Any) -> None:
+    """Fill `scores` (b, n) with minus the sum of |q - e|, from queries (b, d) and candidates (d, n)."""
+    for b in range(scores.shape[0]):
+        row = scores[b]
+        row[:] = 0
+        for i in range(columns.shape[0]):
+            value, column = short[b, i], columns[i]
+            for j in range(row.shape[0]):
+                row[j] -= abs(value - column[j])
+
+
+@numba.njit(nogil=True)
+def _fill_modulus(short: Any, columns: Any, scores: Any) -> None:
+    """The same for the lengths of complex differences."""
+    size = columns.shape[0] // 2
+    for b in range(scores.shape[0]):
+        row = scores[b]
+        row[:] = 0
+        for i in range(size):
+            re, im, res, ims = short[b, i], short[b, size + i], columns[i], columns[size + i]
+            for j in range(row.shape[0]):
+                x, y = re - res[j], im - ims[j]
+                row[j] -= np.sqrt(x * x + y * y)

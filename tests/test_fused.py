@@ -1,0 +1,130 @@
+"""Models given as vectors: counts are those of exact scores, whatever the blocks, the threads and the order."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from openbiolink import evaluate, from_labelled
+from openbiolink.evaluation import fused
+from openbiolink.evaluation.vectors import complex_bilinear, cp, distmult, rescal, rotate, simple, transe
+from oracles import vectors as oracle
+
+RELATIONS = ("r", "s", "t")
+
+
+def floats(generator, *shape, kind):
+    """Numbers as models have them, or small whole ones, which give many equal scores, or of all sizes."""
+    if kind == "whole":
+        return generator.integers(-2, 3, shape).astype(np.float32)
+    drawn = generator.standard_normal(shape)
+    return (drawn * 10.0 ** generator.integers(-6, 7, (shape[0], 1)) if kind == "wild" else drawn).astype(np.float32)
+
+
+def build(name, generator, number, size, kind):
+    """A model by name, and its oracle: a function of three ids."""
+
+    def draw(*shape):
+        return floats(generator, *shape, kind=kind)
+
+    count = len(RELATIONS)
+    entities, relations = draw(number, size), draw(count, size)
+    e, r = entities.astype(float).tolist(), relations.astype(float).tolist()
+    if name == "distmult":
+        return distmult(entities, relations), lambda h, p, t: oracle.distmult(e[h], r[p], e[t])
+    if name == "complex":
+        return complex_bilinear(entities, relations), lambda h, p, t: oracle.complex_bilinear(e[h], r[p], e[t])
+    if name == "rescal":
+        matrices = draw(count, size * size)
+        m = matrices.astype(float).tolist()
+        return rescal(entities, matrices), lambda h, p, t: oracle.rescal(e[h], m[p], e[t])
+    if name == "cp":
+        tails = draw(number, size)
+        o = tails.astype(float).tolist()
+        return cp(entities, relations, tails), lambda h, p, t: oracle.distmult(e[h], r[p], o[t])
+    if name == "simple":
+        tails, inverses = draw(number, size), draw(count, size)
+        o, i = tails.astype(float).tolist(), inverses.astype(float).tolist()
+        model = simple(entities, tails, relations, inverses)
+        return model, lambda h, p, t: oracle.simple(e[h], o[h], r[p], i[p], e[t], o[t])
+    if name.startswith("transe"):
+        norm = int(name[-1])
+        return transe(entities, relations, norm=norm), lambda h, p, t: oracle.transe(e[h], r[p], e[t], norm)
+    form, kind_of_turn = name.split("-")[1:]
+    turns = draw(count, size // 2)
+    if kind_of_turn == "numbers":
+        angles = turns.astype(float)
+        turns = np.hstack([np.cos(angles), np.sin(angles)]).astype(np.float32)
+    w = turns.astype(float).tolist()
+    return rotate(entities, turns, form=form), lambda h, p, t: oracle.rotate(e[h], w[p], e[t], form)
+
+
+NAMES = [
+    *("distmult", "complex", "rescal", "cp", "simple", "transe-1", "transe-2"),
+    *(f"rotate-{form}-{turn}" for form in ("modulus", "l2") for turn in ("angles", "numbers")),
+]
+
+
+def graph(generator, number, test):
+    names = [f"e{place:05}" for place in range(number)]
+
+    def triples(count):
+        ends = generator.integers(0, number, (count, 2))
+        return [(names[h], RELATIONS[generator.integers(3)], names[t]) for h, t in ends]
+
+    test_triples = sorted(set(triples(test)))
+    ring = [(names[i], relation, names[i - 1]) for i in range(number) for relation in RELATIONS[:1]]
+    train = sorted({*ring, *triples(5 * test), *((names[0], relation, names[1]) for relation in RELATIONS)})
+    return from_labelled(
+        train=[triple for triple in train if triple not in set(test_triples)],
+        valid=[],
+        test=test_triples,
+        entities=names,
+        relations=RELATIONS,
+    )
+
+
+def counts(model, dataset, **options):
+    result = evaluate(model, dataset, unseen="keep", **options)
+    return result.better, result.equal
+
+
+@pytest.mark.parametrize("kind", ["normal", "whole", "wild"])
+@pytest.mark.parametrize("name", NAMES)
+def test_counts_are_those_of_the_formula(name, kind):
+    generator = np.random.default_rng([NAMES.index(name), len(kind)])
+    dataset = graph(generator, 60, 40)
+    model, score = build(name, generator, 60, 20, kind)
+    better, equal = counts(model, dataset)
+    every = [tuple(triple) for part in ("train", "valid", "test") for triple in dataset.part(part).tolist()]
+    for row, (h, r, t) in enumerate(dataset.test.tolist()):
+        heads = [score(entity, r, t) for entity in range(60)]
+        tails = [score(h, r, entity) for entity in range(60)]
+        known = ({a for a, b, c in every if (b, c) == (r, t)}, {c for a, b, c in every if (a, b) == (h, r)})
+        for side, (scores, answer) in enumerate(((heads, h), (tails, t))):
+            slack = 1e-13 * max(map(abs, scores)) * (name != "distmult" or kind != "whole")
+            least, most, same, near = oracle.counts(scores, answer, known[side], slack)
+            assert least <= better[row, side] <= most
+            assert (same if slack == 0 else 0) <= equal[row, side] <= near
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    name=st.sampled_from(["distmult", "transe-1", "transe-2", "rotate-modulus-numbers"]),
+    seed=st.integers(0, 1000),
+    kind=st.sampled_from(["normal", "whole", "wild"]),
+    rows=st.sampled_from([1, 3, 64]),
+    columns=st.sampled_from([1, 7, 64]),
+)
+def test_blocks_and_threads_change_nothing(name, seed, kind, rows, columns):
+    generator = np.random.default_rng(seed)
+    dataset = graph(generator, 50, 30)
+    model, _ = build(name, generator, 50, 12, kind)
+    better, equal = counts(model, dataset)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fused, "QUERIES", rows)
+        patch.setattr(fused, "CANDIDATES", columns)
+        patch.setattr(fused, "_processors", lambda: 1 + seed % 3)
+        again = counts(model, dataset)
+    assert (again[0] == better).all()
+    assert (again[1] == equal).all()
