@@ -66,9 +66,9 @@ def four(scores, *, rows=0, own=0):
     return score_batch
 
 
-def naive_counts(world):
+def naive_counts(world, left_out=()):
     entities, relations, parts, scores, options = world
-    known = {triple for part in options["filter_parts"] for triple in parts[part]}
+    known = {triple for part in options["filter_parts"] for triple in parts[part]} | {*left_out}
     place = {label: number for number, label in enumerate(entities)}
     number = {label: number for number, label in enumerate(relations)}
     found = []
@@ -176,7 +176,7 @@ def test_all_scores_equal(cases):
 
 def test_nan_scores_are_refused(cases):
     dataset, scorer, _ = read_case(cases, "c33")
-    with pytest.raises(ScoreError, match=r"^NaN among the head and tail scores of test triple \(A, r, B\)"):
+    with pytest.raises(ScoreError, match=r"^NaN or infinity among the head and tail scores of test triple \(A, r, B\)"):
         evaluate(scorer, dataset, unseen="keep")
 
 
@@ -317,11 +317,11 @@ def test_nan_counts_only_where_it_would_be_ranked():
     assert own.to_dict()["metrics"] == wanted["metrics"]
     candidate = table.copy()
     candidate[1, 0, 0] = NAN  # (b, r, a) is no known answer of (b, r, ?)
-    with pytest.raises(ScoreError, match=r"NaN among the tail scores of test triple \(b, r, d\)"):
+    with pytest.raises(ScoreError, match=r"NaN or infinity among the tail scores of test triple \(b, r, d\)"):
         evaluate(matrices(candidate), GRAPH)
     answer = table.copy()
     answer[1, 0, 3] = NAN
-    with pytest.raises(ScoreError, match=r"NaN among the head and tail scores of test triple \(b, r, d\)"):
+    with pytest.raises(ScoreError, match=r"NaN or infinity among the head and tail scores of test triple \(b, r, d\)"):
         evaluate(matrices(answer), GRAPH)
 
 
@@ -332,13 +332,59 @@ def test_a_nan_answer_without_competitors_is_refused():
     assert evaluate(matrices(np.ones((1, 1, 1))), only).metrics()["mrr"] == 1.0
 
 
-def test_infinite_scores_are_ranked():
-    table = np.zeros((4, 1, 4))
-    table[0, 0, :] = [-np.inf, 0, 0, np.inf]
-    table[1, 0, :] = [np.inf, 0, 0, np.inf]
-    result = evaluate(matrices(table), GRAPH)
-    assert result.better[:, 1].tolist() == [0, 0]
-    assert result.equal[:, 1].tolist() == [0, 1]
+@pytest.mark.parametrize("value", [NAN, np.inf, -np.inf])
+@pytest.mark.parametrize("filter_parts", [PARTS, ("train",), ()])
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_what_is_not_finite_counts_as_left_out_at_triples_of_the_graph_and_is_refused_elsewhere(
+    value, filter_parts, higher_is_better
+):
+    table = np.random.default_rng(0).permutation(16).astype(float).reshape(4, 1, 4)
+    options = {"higher_is_better": higher_is_better}
+    wanted = evaluate(matrices(table), GRAPH, **options)
+    known = {tuple(triple) for part in PARTS for triple in GRAPH.part(part).tolist()}
+
+    def blanked(batch):
+        head, tail = (np.array(side) for side in matrices(table)(batch))
+        for row, (h, r, t) in enumerate(batch.tolist()):
+            for other in range(4):
+                if other != h and (other, r, t) in known:
+                    head[row, other] = value
+                if other != t and (h, r, other) in known:
+                    tail[row, other] = value
+        return head, tail
+
+    found = evaluate(blanked, GRAPH, filter_parts=filter_parts, batch_size=1, **options)
+    assert found.better.tolist() == wanted.better.tolist()
+    assert found.equal.tolist() == wanted.equal.tolist()
+    for column in (0, 3):  # no known answer of (b, r, ?), and the answer itself
+        wrong = table.copy()
+        wrong[1, 0, column] = value
+        with pytest.raises(ScoreError, match=r"^NaN or infinity among the .*tail scores of test triple \(b, r, d\)"):
+            evaluate(matrices(wrong), GRAPH, filter_parts=filter_parts, **options)
+
+
+@settings(deadline=None, max_examples=25)
+@given(worlds(), st.data())
+def test_every_candidate_is_counted_or_left_out(world, data):
+    """The counts of raw ranks with some known triples blanked are the naive ones without those triples."""
+    entities, relations, parts, scores, options = world
+    known = sorted({triple for part in PARTS for triple in parts[part]})
+    blank = data.draw(st.lists(st.sampled_from(known), unique=True))
+    value = data.draw(st.sampled_from([NAN, np.inf, -np.inf]))
+    table = scores.astype(np.float64)
+    for head, relation, tail in blank:
+        table[entities.index(head), relations.index(relation), entities.index(tail)] = value
+
+    def score_batch(batch):  # the answers keep their scores, as with `filter_scores`
+        head, tail = (np.array(side) for side in matrices(table)(batch))
+        own = scores[batch[:, 0], batch[:, 1], batch[:, 2]]
+        every = np.arange(len(batch))
+        head[every, batch[:, 0]] = tail[every, batch[:, 2]] = own
+        return head, tail
+
+    found = evaluate(score_batch, load(world), unseen="keep", **options)
+    expected = naive_counts(world, left_out=blank)
+    assert list(zip(found.better.ravel().tolist(), found.equal.ravel().tolist(), strict=True)) == expected
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 UnseenRule = Literal["refuse", "drop", "keep"]
 Counts = npt.NDArray[np.int64]
 
-ABOVE, BELOW, LEVEL, NOT_A_NUMBER = 0, 1, 2, 3
+ABOVE, BELOW, LEVEL, NOT_FINITE = 0, 1, 2, 3
 
 
 def evaluate(
@@ -77,7 +77,8 @@ def evaluate(
 
     Raises:
         InputError: there are no test triples, some are unseen and refused, or an option is wrong.
-        ScoreError: scores have a wrong shape or type, or one that must be ranked is NaN.
+        ScoreError: scores have a wrong shape or type, or one that must be ranked is NaN or infinite. At a triple of the
+            data set NaN and infinity say that it is left out, whatever `filter_parts` has.
 
     >>> from openbiolink.dataset import from_labelled
     >>> graph = from_labelled(train=[("a", "r", "b"), ("b", "r", "c")], valid=[], test=[("a", "r", "c")])
@@ -163,30 +164,29 @@ def _count_batches(  # noqa: PLR0917 - all of `evaluate`
     progress: Progress,
 ) -> Iterator[tuple[slice, Counts]]:
     score, total = score_function(scorer), len(triples)
+    graph: dict[
+        Side, KnownAnswers
+    ] = {}  # the known answers of all parts, looked up where a model leaves some out itself
     progress("rank", 0, total)
     for start in range(0, total, batch_size):
         rows = slice(start, min(start + batch_size, total))
-        yield rows, _count_batch(score, dataset, triples[rows], known)
+        batch = triples[rows]
+        sides = score_sides(score, batch.astype(np.int64), dataset.num_entities)
+        counts = np.stack(
+            [_count_side(one, dataset, batch, side, known[side]) for one, side in zip(sides, SIDES, strict=True)],
+            axis=1,
+        )
+        if counts[:, :, NOT_FINITE].any():
+            graph = graph or {side: find_known(dataset, triples, side, PARTS) for side in SIDES}
+            for column, (one, side) in enumerate(zip(sides, SIDES, strict=True)):
+                _leave_out(one, dataset, batch, side, known[side], graph[side], counts[:, column])
+            _refuse_not_finite(counts[:, :, NOT_FINITE], dataset, batch)
+        yield rows, counts
         progress("rank", rows.stop, total)
 
 
-def _count_batch(
-    score: ScoreFunction, dataset: Dataset, triples: Triples, known: Mapping[Side, KnownAnswers]
-) -> Counts:
-    """Numbers of candidates by row, side, and where they score: shape (b, 2, 4), see `_count_candidates`."""
-    head, tail = score_sides(score, triples.astype(np.int64), dataset.num_entities)
-    counts = np.stack(
-        [
-            _count_side(head, dataset, triples, "head", known["head"]),
-            _count_side(tail, dataset, triples, "tail", known["tail"]),
-        ],
-        axis=1,
-    )
-    _refuse_nan(counts[:, :, NOT_A_NUMBER], dataset, triples)
-    return counts
-
-
 def _count_side(scores: SideScores, dataset: Dataset, triples: Triples, side: Side, known: KnownAnswers) -> Counts:
+    """Numbers of candidates by row and by where they score: shape (b, 4), see `_count_candidates`."""
     begin, end = known.spans(query_codes(dataset, triples, side))
     counts = np.empty((len(triples), 4), np.int64)
     answers = triples[:, ANSWER_COLUMN[side]].copy()
@@ -194,47 +194,71 @@ def _count_side(scores: SideScores, dataset: Dataset, triples: Triples, side: Si
     return counts
 
 
-def _refuse_nan(missing: Counts, dataset: Dataset, triples: Triples) -> None:
+def _leave_out(  # noqa: PLR0917 - all of `_count_batches`
+    scores: SideScores,
+    dataset: Dataset,
+    triples: Triples,
+    side: Side,
+    known: KnownAnswers,
+    graph: KnownAnswers,
+    counts: Counts,
+) -> None:
+    """Take out of the counts what the model left out: triples of the graph whose score is no finite number."""
+    codes = query_codes(dataset, triples, side)
+    answers = triples[:, ANSWER_COLUMN[side]]
+    for row in np.flatnonzero(counts[:, NOT_FINITE]).tolist():
+        begin, end = graph.spans(codes[row : row + 1])
+        others = graph.answers[begin[0] : end[0]]
+        begin, end = known.spans(codes[row : row + 1])
+        others = np.setdiff1d(others, known.answers[begin[0] : end[0]], assume_unique=True)
+        found = scores.candidates[row, others[others != answers[row]]]
+        found, level = found[~np.isfinite(found)], scores.answers[row]
+        above, same = np.count_nonzero(found > level), np.count_nonzero(found == level)
+        counts[row] -= (above, len(found) - above - same, same, len(found))
+
+
+def _refuse_not_finite(missing: Counts, dataset: Dataset, triples: Triples) -> None:
     rows = np.flatnonzero(missing.any(axis=1))
     if rows.size:
         first = rows[0]
         sides = " and ".join(side for side, count in zip(SIDES, missing[first], strict=True) if count)
         triple = ", ".join(dataset.label(triples[first]))
         raise ScoreError(
-            f"NaN among the {sides} scores of test triple ({triple}), which cannot be ranked; "
-            "mend the model so that every score is a number"
+            f"NaN or infinity among the {sides} scores of test triple ({triple}), which cannot be ranked; "
+            "mend the model so that every score is a finite number"
         )
 
 
 def _count_candidates(  # noqa: PLR0917 - a compiled function takes no keywords
     scores: Any, answer_scores: Any, answers: Any, known: Any, begin: Any, end: Any, counts: Any
 ) -> None:
-    """Fill `counts` (b, 4): candidates ABOVE, BELOW and LEVEL with the answer, and NOT_A_NUMBER.
+    """Fill `counts` (b, 4): candidates ABOVE, BELOW and LEVEL with the answer, and those that are NOT_FINITE.
 
     `scores` is (b, num_entities); `known[begin[i]:end[i]]` are the known answers of row i, each once.
-    They and the answer's own column are no candidates. A NaN answer counts as one NaN more.
+    They and the answer's own column are no candidates. An answer that is not finite counts as one candidate more
+    that is not; BELOW has every candidate that is neither above nor level, also NaN.
     """
     for i in range(scores.shape[0]):
         row, answer, level = scores[i], answers[i], answer_scores[i]
         above = 0 - (row[answer] > level)
-        below = 0 - (row[answer] < level)
         same = 0 - (row[answer] == level)
+        finite = 0 - (row[answer] - row[answer] == 0)
         for j in range(row.shape[0]):
             above += row[j] > level
-            below += row[j] < level
             same += row[j] == level
+            finite += row[j] - row[j] == 0
         candidates = row.shape[0] - 1
         for k in range(begin[i], end[i]):
             entity = known[k]
             if entity != answer:
                 above -= row[entity] > level
-                below -= row[entity] < level
                 same -= row[entity] == level
+                finite -= row[entity] - row[entity] == 0
                 candidates -= 1
         counts[i, ABOVE] = above
-        counts[i, BELOW] = below
+        counts[i, BELOW] = candidates - above - same
         counts[i, LEVEL] = same
-        counts[i, NOT_A_NUMBER] = candidates - above - below - same + np.isnan(level)
+        counts[i, NOT_FINITE] = candidates - finite + (level - level != 0)
 
 
 count_candidates = numba.njit(nogil=True)(_count_candidates)
