@@ -219,7 +219,14 @@ def transe(entities: Parameters, relations: Parameters, *, norm: int = 2) -> Vec
     return _model(f"transe-{name}", name, tables["entities"], len(tables["relations"]), query)
 
 
-def rotate(entities: Parameters, relations: Parameters, *, form: Literal["l2", "modulus"] = "modulus") -> VectorModel:
+def rotate(
+    entities: Parameters,
+    relations: Parameters,
+    *,
+    form: Literal["l2", "modulus"] = "modulus",
+    scale: float = 1.0,
+    conjugate: bool = False,
+) -> VectorModel:
     """Minus the distance between h * r and t, complex numbers. Source: Sun et al. 2019, arXiv 1902.10197.
 
     Args:
@@ -227,6 +234,9 @@ def rotate(entities: Parameters, relations: Parameters, *, form: Literal["l2", "
         relations: angles, shape (num_relations, d), or complex numbers, shape (num_relations, 2 d).
         form: `modulus` sums the lengths of the differences, as the paper and DGL-KE do; `l2` is the length of the whole
             difference, as PyKEEN does.
+        scale: what angles are multiplied with.
+        conjugate: a head is asked for by the distance between conj(r) * t and h, as PyKEEN does; the same where the
+            complex numbers have length 1, which they have but for rounding. Of no use for angles.
 
     Raises:
         InputError: as `distmult`.
@@ -240,10 +250,10 @@ def rotate(entities: Parameters, relations: Parameters, *, form: Literal["l2", "
     def query(side: Side, given: Ids, relation: Ids) -> Queries:
         re, im = _halves(_rows(tables["entities"], given))
         turn = _rows(tables["relations"], relation)
-        c, s = (np.cos(turn), np.sin(turn)) if angles else _halves(turn)
+        c, s = (np.cos(turn * scale), np.sin(turn * scale)) if angles else _halves(turn)
         if side == "tail":
             return Queries(vectors=np.hstack([re * c - im * s, re * s + im * c]))
-        if angles:
+        if angles or conjugate:
             return Queries(vectors=np.hstack([re * c + im * s, im * c - re * s]))
         square = c * c + s * s  # 1 but for rounding: |h r - t| = |r| |h - t / r|
         safe = np.where(square > 0, square, 1.0)
@@ -252,6 +262,31 @@ def rotate(entities: Parameters, relations: Parameters, *, form: Literal["l2", "
         return Queries(vectors=vectors, weights=np.hstack([weight, weight]))
 
     return _model("rotate", form, tables["entities"], len(tables["relations"]), query)
+
+
+def reciprocal(model: VectorModel) -> VectorModel:
+    """A model that asks for a head as for the tail of a relation of its own.
+
+    Args:
+        model: with twice the relations: the first half for tails, then, in the same order, those for heads.
+
+    Raises:
+        InputError: the number of relations is odd.
+    """
+    number = model.num_relations // 2
+    if model.num_relations % 2:
+        raise InputError(f"{model.name} has {model.num_relations} relations, expected two for each of the data set")
+
+    def query(side: Side, given: Ids, relation: Ids) -> Queries:
+        return model.query("tail", given, np.asarray(relation) + (number if side == "head" else 0))
+
+    return VectorModel(
+        name=model.name,
+        form=model.form,
+        candidates={"head": model.candidates["tail"], "tail": model.candidates["tail"]},
+        num_relations=number,
+        query=query,
+    )
 
 
 MODELS: Mapping[str, Callable[..., VectorModel]] = MappingProxyType(

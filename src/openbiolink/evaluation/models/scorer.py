@@ -1,0 +1,99 @@
+"""A scorer of the user's own, named as `package.module:object`."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from openbiolink.errors import InputError, OpenBioLinkError, ScoreError
+from openbiolink.evaluation.scorers import score_function, scorer_name
+from openbiolink.evaluation.vectors import VectorModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from openbiolink.dataset import Dataset
+
+
+class NamedScorer:
+    """A scorer whose own errors come out as one line that names their place.
+
+    Attributes:
+        name: that of the scorer.
+    """
+
+    def __init__(self, spec: str, scorer: Any) -> None:
+        """Wrap `scorer`, which `spec` names."""
+        self.name = scorer_name(scorer)
+        self._spec, self._score = spec, score_function(scorer)
+
+    def score_batch(self, batch: Any) -> Sequence[Any]:
+        """What the scorer returns."""
+        try:
+            return self._score(batch)
+        except OpenBioLinkError:
+            raise
+        except Exception as error:
+            raise ScoreError(f"{self._spec}: scoring failed, {_where(error)}; mend it") from error
+
+
+def load_scorer(spec: str, dataset: Dataset) -> VectorModel | NamedScorer:
+    """The scorer that a name stands for.
+
+    The object is an object with `score_batch`, a function of a batch, or a `VectorModel`. A class, or a function with
+    one parameter `dataset`, is called first: with the data set where it has such a parameter, else with nothing.
+
+    Args:
+        spec: module and object, such as `models.mine:score`; the module must be importable.
+        dataset: the data set, for what asks for it.
+
+    Raises:
+        InputError: there is no such module or object, importing or calling it fails, or it is no scorer.
+    """
+    module, _, name = spec.partition(":")
+    if not module or not name or not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
+        raise InputError(f"{spec!r} names no scorer; give package.module:object, such as models.mine:score")
+    found: Any = _run(spec, "importing", lambda: import_module(module))
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise InputError(f"{spec}: {module} has no {name!r}; check its spelling")
+        found = getattr(found, part)
+    if inspect.isclass(found) or _parameters(found) == ["dataset"]:
+        arguments = [dataset] if "dataset" in _parameters(found) else []
+        found = _run(spec, "making the scorer", lambda: found(*arguments))
+    if isinstance(found, VectorModel):
+        return found
+    try:
+        return NamedScorer(spec, found)
+    except InputError as error:
+        raise InputError(f"{spec}: {error}") from error
+
+
+def _parameters(found: Any) -> list[str]:
+    """Names of the parameters that have no default."""
+    try:
+        parameters = inspect.signature(found).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [
+        entry.name for entry in parameters if entry.default is entry.empty and entry.kind is entry.POSITIONAL_OR_KEYWORD
+    ]
+
+
+def _run(spec: str, what: str, action: Callable[[], Any]) -> Any:
+    try:
+        return action()
+    except OpenBioLinkError:
+        raise
+    except Exception as error:
+        raise InputError(f"{spec}: {what} failed, {_where(error)}; mend it") from error
+
+
+def _where(error: Exception) -> str:
+    """The last place in a traceback, and the error, on one line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    words = " ".join(str(error).split())[:200]
+    place = f"{frames[-1].filename}, line {frames[-1].lineno}: " if frames else ""
+    return f"{place}{type(error).__name__}{f': {words}' if words else ''}"
