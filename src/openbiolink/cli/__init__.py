@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from openbiolink.cli import sources, split
+from openbiolink.cli import datasets, sources, split
 from openbiolink.cli.audit import audit
 from openbiolink.cli.demo import demo
 from openbiolink.cli.diff import diff
@@ -22,7 +22,7 @@ from openbiolink.cli.screen import plain, say
 from openbiolink.errors import InputError, OpenBioLinkError
 from openbiolink.places import is_remote, place
 
-ROAD = ("sources", "generate", "diff", "split", "audit", "evaluate", "demo")
+ROAD = ("sources", "datasets", "generate", "diff", "split", "audit", "evaluate", "demo")
 INTERRUPTED = 128 + signal.SIGINT
 USAGE_ERRORS: Any = typer.BadParameter.__bases__  # every fault of a command line; has no public name
 
@@ -43,6 +43,7 @@ app = typer.Typer(
     help="Build, split and measure link prediction benchmarks on biomedical knowledge graphs.",
 )
 app.add_typer(sources.app, name="sources")
+app.add_typer(datasets.app, name="datasets")
 app.add_typer(split.app, name="split")
 for command in (generate, diff, audit, evaluate, demo):
     app.command()(command)
@@ -112,7 +113,7 @@ def _global(
             "--directory",
             metavar="DIR",
             parser=place,
-            help="Folder that sources, generate, split and demo write into; other paths are as they stand.",
+            help="Folder that sources, datasets, generate, split and demo write into; other paths are as they stand.",
             show_default="current folder",
         ),
     ] = Path(),

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from openbiolink.dataset import PARTS
+from openbiolink.errors import InputError
+from openbiolink.evaluation.dataLoader import DataLoader
 from openbiolink.evaluation.ranking import UnseenRule, evaluate
-from openbiolink.evaluation.scorers import as_tensor
+from openbiolink.evaluation.scorers import as_tensor, check_count
 from openbiolink.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from openbiolink.evaluation.dataLoader import DataLoader
     from openbiolink.metrics.ranking import Ties
     from openbiolink.progress import Progress
 
@@ -34,7 +35,13 @@ class Evaluator(ABC):
     """
 
     def __init__(self, dl: DataLoader, higher_is_better: bool = True) -> None:
-        """Take the data set and the direction of the scores."""
+        """Take the data set and the direction of the scores.
+
+        Raises:
+            InputError: `dl` is no `DataLoader`.
+        """
+        if not isinstance(dl, DataLoader):
+            raise InputError(f"an Evaluator needs a DataLoader, not {type(dl).__name__}; give DataLoader(root, name)")
         self.dl = dl
         self.higher_is_better = higher_is_better
         self.entities = as_tensor(np.arange(dl.num_entities))
@@ -52,9 +59,9 @@ class Evaluator(ABC):
     def evaluate(
         self,
         batch_size: int = 100,
-        cpu: int = -1,  # noqa: ARG002 - earlier releases took a number of processes
-        *,
+        processors: int = -1,
         filtering: bool = True,
+        *,
         ties: Ties = "realistic",
         unseen: UnseenRule = "refuse",
         progress: Progress = silent,
@@ -63,16 +70,23 @@ class Evaluator(ABC):
 
         Args:
             batch_size: test triples per call of `score_batch`.
-            cpu: has no effect; a model uses what cores it likes.
-            filtering: whether the known triples of all parts are left out among the candidates.
+            processors: how many processors may be used, -1 for all. It is checked and changes nothing else: a model
+                uses what processors it likes, and counting takes less time than one needs to read the scores.
+            filtering: whether the known triples of all parts are left out among the candidates. Say False only where
+                the scores are filtered: known triples whose score is NaN or infinite are left out even then.
             ties: where equal scores put the answer.
             unseen: what to do about test triples with an entity or relation that training lacks.
             progress: told how many test triples are done.
 
         Raises:
-            InputError: as `openbiolink.evaluation.evaluate`.
+            InputError: as `openbiolink.evaluation.evaluate`, or the batch size or the processors are no such number.
             ScoreError: likewise.
         """
+        check_count("batch_size", batch_size, "triples per batch")
+        if isinstance(processors, bool) or processors != -1:
+            check_count("processors", processors, "processors, or -1 for all")
+        if not isinstance(filtering, bool):
+            raise InputError(f"filtering={filtering!r} is neither True nor False; give one of them")
         result = evaluate(
             lambda batch: self.score_batch(as_tensor(batch)),
             self.dl.dataset,

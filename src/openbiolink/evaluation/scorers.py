@@ -120,6 +120,18 @@ def _array(given: Any, what: str, rows: int, *columns: int) -> Scores:
     return np.ascontiguousarray(scores[:rows])
 
 
+def check_count(name: str, value: object, of: str) -> None:
+    """Refuse what is no whole number of 1 or more.
+
+    Raises:
+        InputError: naming the option, and what it counts.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputError(f"{name}={value!r} is no whole number; give 1 or more {of}")
+    if value < 1:
+        raise InputError(f"{name}={value} is too small; give 1 or more {of}")
+
+
 def as_tensor(array: npt.NDArray[Any]) -> Any:
     """A tensor of PyTorch on the memory of the array, or the array itself where PyTorch is absent."""
     try:

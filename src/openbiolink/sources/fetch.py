@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from openbiolink.errors import CatalogueError, InputError
 from openbiolink.files import GZIP_MAGIC, ZIP_MAGIC, iter_unpacked, not_data, sha256_of
+from openbiolink.sources.archive import check_archive, is_archive
+from openbiolink.sources.declarations import Source
 from openbiolink.sources.layout import SNIFFED_LINES
 from openbiolink.sources.local import alone_in, find_sources, where_to_save
 from openbiolink.sources.read import recognise_layout
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from openbiolink.files import Note
-    from openbiolink.sources.declarations import Address, Catalogue, Source
+    from openbiolink.sources.declarations import Address
+    from openbiolink.sources.local import Download, Downloads
 
 
 PATIENCE = Patience()
@@ -136,7 +139,7 @@ class _Wanted:
     """
 
     name: str
-    source: Source
+    source: Download
     folder: Path
     present: Path | None
     known: str
@@ -145,6 +148,10 @@ class _Wanted:
     def target(self) -> Path:
         """Where its file goes; only of a source with addresses."""
         return self.folder / self.source.file_name()
+
+    def may_be_archive(self) -> bool:
+        """Whether its file may hold several files; that of a source of a catalogue never does."""
+        return not isinstance(self.source, Source)
 
     def part(self, address: Address) -> Path:
         """Where the bytes of an address go until they are all there."""
@@ -161,7 +168,7 @@ class _Run:
 
 
 def fetch_sources(
-    catalogue: Catalogue,
+    catalogue: Downloads,
     names: Sequence[str],
     folder: Path,
     *,
@@ -173,7 +180,7 @@ def fetch_sources(
     A file that is there already is kept if it stands the checks. The addresses of a source are tried in order.
 
     Args:
-        catalogue: the edition.
+        catalogue: the edition, or the published data sets, whose files may be archives of several files.
         names: the sources, by id.
         folder: where the files lie; made if it is absent and something is to be fetched.
         options: how they are got.
@@ -202,7 +209,7 @@ def fetch_sources(
     )
 
 
-def _wanted(name: str, source: Source, folder: Path, found: Path | None, options: FetchOptions) -> _Wanted:
+def _wanted(name: str, source: Download, folder: Path, found: Path | None, options: FetchOptions) -> _Wanted:
     return _Wanted(
         name=name,
         source=source,
@@ -339,7 +346,7 @@ def _way_out(one: _Wanted, faults: Sequence[str], *, online: bool) -> str:
 
 def _keep(one: _Wanted, path: Path, note: Note) -> Fetched:
     """A file that is there already and stands the checks of any address."""
-    sha256, size = _measure(path, note)
+    sha256, size = _measure(path, note, archive=one.may_be_archive())
     faults = [_misfit(address, sha256, size) for address in one.source.addresses]
     if one.known:
         _check_known(sha256, one.known)
@@ -368,7 +375,7 @@ def _fetch_from(one: _Wanted, address: Address, run: _Run) -> Fetched:
         report=lambda done, total: run.listener.progress(target.name, done, total),
     )
     try:
-        sha256, size = _measure(part, run.listener.note, whole=version.size is not None)
+        sha256, size = _measure(part, run.listener.note, archive=one.may_be_archive(), whole=version.size is not None)
         _check_fit(one, address, sha256, size)
         _check_layout(one, part)
     except InputError:
@@ -387,12 +394,13 @@ def _fetch_from(one: _Wanted, address: Address, run: _Run) -> Fetched:
     )
 
 
-def _measure(path: Path, note: Note, *, whole: bool = True) -> tuple[str, int]:
+def _measure(path: Path, note: Note, *, archive: bool, whole: bool = True) -> tuple[str, int]:
     """The SHA-256 and the bytes of a file that can be read from its beginning to its end.
 
     Args:
         path: the file.
         note: told of bytes after the end of packed data.
+        archive: whether it may hold several files.
         whole: False where only the file itself can tell whether all of it has come.
 
     Raises:
@@ -404,7 +412,7 @@ def _measure(path: Path, note: Note, *, whole: bool = True) -> tuple[str, int]:
         stream.seek(max(size - 1, 0))
         end = stream.read(1)
     if start.startswith((GZIP_MAGIC, ZIP_MAGIC)):
-        start = _test_packed(path, note)
+        start = _test_packed(path, note, archive=archive)
     elif not whole and end != b"\n":
         raise InputError("ends inside a line, and the server does not say how long it is")
     if not start:
@@ -414,10 +422,13 @@ def _measure(path: Path, note: Note, *, whole: bool = True) -> tuple[str, int]:
     return sha256_of(path), size
 
 
-def _test_packed(path: Path, note: Note) -> bytes:
+def _test_packed(path: Path, note: Note, *, archive: bool) -> bytes:
     """Unpack all of a file, and give the beginning of what is in it."""
     start = b""
     try:
+        if archive and is_archive(path):
+            check_archive(path)
+            return ZIP_MAGIC
         for chunk in iter_unpacked(path, note):
             start = start or chunk[:PAGE]
     except InputError as error:
@@ -446,6 +457,8 @@ def _check_fit(one: _Wanted, address: Address, sha256: str, size: int) -> None:
 
 def _check_layout(one: _Wanted, part: Path) -> None:
     """Refuse a file that no build could read, before it takes the place of one that it could."""
+    if not isinstance(one.source, Source):
+        return
     lines = first_lines(part, lambda _: None, limit=SNIFFED_LINES)
     try:
         recognise_layout(lines, name=one.name, source=one.source, place=str(part))

@@ -6,7 +6,7 @@ import os
 import tomllib
 from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from openbiolink.errors import InputError
 from openbiolink.files import check_file
@@ -17,9 +17,47 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-    from openbiolink.sources.declarations import Catalogue, Source
+    from openbiolink.sources.declarations import Address, Catalogue
 
 UNFINISHED = {".part", ".tmp", ".crdownload", ".lock"}
+
+
+class Download(Protocol):
+    """One file that can be had from somewhere: a source of a catalogue, or a published data set."""
+
+    @property
+    def homepage(self) -> str:
+        """Where people read about it."""
+
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        """Where it can be had, the best place first; none where it must be got by hand."""
+
+    @property
+    def by_hand(self) -> str:
+        """How to get it where no address gives it."""
+
+    @property
+    def saved_as(self) -> str:
+        """Its name after a download, where that is not the last part of the address."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """File-name patterns by which a folder is searched."""
+
+    def file_name(self) -> str:
+        """The name that a download of it has."""
+
+
+class Downloads(Protocol):
+    """Files that can be had, by id."""
+
+    @property
+    def sources(self) -> Mapping[str, Download]:
+        """All of them."""
+
+    def source(self, name: str) -> Download:
+        """The one of this id; an `InputError` names the known ones where there is none."""
 
 
 def read_source_map(path: Path) -> tuple[str | None, dict[str, Path]]:
@@ -78,7 +116,7 @@ def check_sources(catalogue: Catalogue, paths: Mapping[str, Path], origin: str) 
             raise InputError(f"{origin}: {name} is {error}, or remove the line") from None
 
 
-def find_sources(catalogue: Catalogue, folder: Path) -> dict[str, Path]:
+def find_sources(catalogue: Downloads, folder: Path) -> dict[str, Path]:
     """The source files in a folder, recognised by name; a name that downloads have goes before all others.
 
     Raises:
@@ -101,7 +139,7 @@ def find_sources(catalogue: Catalogue, folder: Path) -> dict[str, Path]:
     return found
 
 
-def where_to_save(source: Source, folder: Path) -> str:
+def where_to_save(source: Download, folder: Path) -> str:
     """The end of a message: where a file of a source belongs that is got by hand."""
     if source.addresses or source.saved_as:
         return f"save it as {folder / source.file_name()}"
