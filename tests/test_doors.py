@@ -1,15 +1,19 @@
 """The documented import paths DataLoader and Evaluator, with and without something like PyTorch."""
 
+import inspect
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from openbiolink.dataset import load_dataset
 from openbiolink.errors import InputError
 from openbiolink.evaluation import evaluate
-from openbiolink.evaluation.dataLoader import DataLoader
+from openbiolink.evaluation.dataLoader import DataLoader, _labels_by_id
 from openbiolink.evaluation.evaluation import Evaluator
 
 TRAIN = "a\tr\tb\nb\tr\tc\nc\tq\ta\n"
@@ -88,8 +92,61 @@ def test_loader_reads_root_and_name(root, monkeypatch):
 
 
 def test_loader_says_where_to_put_what_is_absent(tmp_path):
-    with pytest.raises(InputError, match=r"ALL_DIR: no such folder; put the data set there .*root= and name="):
-        DataLoader(str(tmp_path), "ALL_DIR")
+    with pytest.raises(InputError, match=r"MINE: no such folder; put the data set there .*root= and name="):
+        DataLoader(str(tmp_path), "MINE")
+    (tmp_path / "ALL_DIR").mkdir()  # an empty folder is none, as with earlier releases
+    with pytest.raises(InputError, match=r"ALL_DIR: no such folder; `openbiolink datasets fetch ALL_DIR --dir "):
+        DataLoader(str(tmp_path), "ALL_DIR", download=False)
+
+
+def test_the_documented_signatures():
+    loader = inspect.signature(DataLoader).parameters
+    documented = {"root": "dataset", "name": "HQ_DIR", "entity_to_id_path": None, "relation_to_id_path": None}
+    assert {name: parameter.default for name, parameter in list(loader.items())[:4]} == documented
+    evaluator = list(inspect.signature(Evaluator).parameters.values())
+    assert [(one.name, one.default) for one in evaluator] == [
+        ("dl", inspect.Parameter.empty),
+        ("higher_is_better", True),
+    ]
+    ranked = list(inspect.signature(Evaluator.evaluate).parameters.values())[1:4]
+    assert [(one.name, one.default) for one in ranked] == [("batch_size", 100), ("processors", -1), ("filtering", True)]
+    filtered = inspect.signature(DataLoader.filter_scores).parameters
+    assert list(filtered) == ["self", "batch", "scores", "filter_col", "filter_val"]
+    assert np.isnan(filtered["filter_val"].default)
+    assert inspect.signature(DataLoader.get_test_batches).parameters["batch_size"].default == 100
+
+
+def make_set(folder, name, test):
+    place = folder / name / "train_test_data"
+    place.mkdir(parents=True)
+    for file, text in {**SAMPLE, "test_sample.csv": test}.items():
+        (place / file).write_text(text.replace("\n", "\tNA\t1\tSRC\n"))
+
+
+def test_a_lone_name_of_a_published_data_set_is_the_name_and_anything_else_the_root(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ("HQ_DIR", "HQ_UNDIR", "ALL_DIR", "ALL_UNDIR")
+    made = {("dataset", name): number for number, name in enumerate(names)} | {
+        ("HQ_UNDIR", "HQ_DIR"): 4,
+        ("mine", "HQ_DIR"): 5,
+        ("mine", "own"): 6,
+    }
+    for (root, name), number in made.items():
+        make_set(tmp_path / root, name, f"a\tr{number}\tb\n")
+
+    def found(*places, **options):
+        return int(DataLoader(*places, download=False, **options).dataset.relations[-1][1:])
+
+    for name in names:
+        assert found(name) == made["dataset", name]
+        assert found(name=name) == made["dataset", name]
+    assert found() == 0
+    assert found("HQ_UNDIR", "HQ_DIR") == found(root="HQ_UNDIR", name="HQ_DIR") == 4
+    assert found("mine") == found(Path("mine")) == found(root="mine") == 5
+    assert found("mine", "own") == found(tmp_path / "mine", name="own") == 6
+    loader = DataLoader("ALL_DIR")
+    assert (loader.root, loader.name, type(loader.name)) == (Path("dataset"), "ALL_DIR", str)
+    assert (DataLoader().name, type(DataLoader().name)) == ("HQ_DIR", str)
 
 
 def test_mapping_files_give_the_ids(root, tmp_path):
@@ -106,7 +163,12 @@ def test_mapping_files_give_the_ids(root, tmp_path):
         ("0\ta\n2\tb\n", "id '2' where 1 should be"),
         ("0\ta\n0\tb\n", "id '0' where 1 should be"),
         ("00\ta\n", "id '00' where 0"),
-        ("a\t0\n", "id 'a' where 0"),
+        ("a\tb\n", "id 'a' where 0"),
+        ("id\tlabel\n0\ta\n", "id 'id' where 1"),
+        (
+            "0\t1\n1\t2\n2\t0\n",
+            "both columns hold every number from 0 to 2 once, so that nothing tells ids from labels",
+        ),
         ("0\n", r"line 1 \(1 cells\)"),
         ("0\ta\n1\ta\n", "entity 'a' is given twice"),
         ("0\ta\n", "2 entity labels .* 'b' first"),
@@ -116,14 +178,50 @@ def test_mapping_files_give_the_ids(root, tmp_path):
             DataLoader(root, "HQ_DIR", entities, relations)
 
 
+def test_mapping_files_in_the_reverse_order_are_read_and_noted(root, tmp_path):
+    entities, relations = tmp_path / "entities.tsv", tmp_path / "relations.tsv"
+    entities.write_text("c\t0\na\t2\nb\t1\n")
+    relations.write_text("0\tr\n1\tq\n")
+    notes = []
+    loader = DataLoader(root, "HQ_DIR", entity_to_id_path=entities, relation_to_id_path=relations, note=notes.append)
+    assert loader.entity_to_id == {"c": 0, "b": 1, "a": 2}
+    assert [line for line in notes if "reverse" in line] == [
+        f"{entities}: its columns are label and id, the reverse of id and label; they are read so"
+    ]
+    assert (loader.entity_to_id_path, loader.relation_to_id_path) == (entities, relations)
+    assert (DataLoader(root).entity_to_id_path, DataLoader(root).relation_to_id_path) == (None, None)
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    st.permutations(range(5)), st.lists(st.text("01ab", min_size=1), min_size=5, max_size=5, unique=True), st.booleans()
+)
+def test_a_map_is_read_rightly_or_refused(tmp_path_factory, ids, labels, turned):
+    path = tmp_path_factory.mktemp("map") / "map.tsv"
+    pairs = [(label, number) if turned else (number, label) for number, label in zip(ids, labels, strict=True)]
+    path.write_text("".join(f"{left}\t{right}\n" for left, right in pairs))
+    numbered = {str(number) for number in range(5)} == set(labels)
+    try:
+        found = _labels_by_id(path, lambda _: None)
+    except InputError:
+        assert numbered
+    else:
+        assert found == [labels[ids.index(number)] for number in range(5)]
+
+
 def test_batches_cover_the_test_set_in_order(root):
     loader = DataLoader(root)
     number, batches = loader.get_test_batches(1)
     assert number == 2
     assert [batch.tolist() for batch in batches] == [[[1, 1, 0]], [[0, 0, 2]]]
     assert loader.get_test_batches()[0] == 1
-    with pytest.raises(InputError, match="batch_size=0"):
-        loader.get_test_batches(0)
+    for wrong, message in (
+        (0, "batch_size=0 is too small"),
+        (2.5, "batch_size=2.5 is no whole"),
+        (True, "True is no whole"),
+    ):
+        with pytest.raises(InputError, match=message):
+            loader.get_test_batches(wrong)
 
 
 def test_filter_scores_blanks_other_known_answers_in_a_copy(root):
@@ -137,6 +235,38 @@ def test_filter_scores_blanks_other_known_answers_in_a_copy(root):
     assert scores.tolist() == np.arange(9.0).reshape(3, 3).tolist()
     with pytest.raises(InputError, match="give 0 for heads or 2 for tails"):
         loader.filter_scores(batch, scores, 1)
+    with pytest.raises(InputError, match=r"scores have shape \(3, 2\); expected \(3, 3\)"):
+        loader.filter_scores(batch, scores[:, :2], 0)
+    for wrong, message in (
+        ([[0, 1]], r"batch has shape \(1, 2\) and type int64; expected whole numbers, shape \(n, 3\)"),
+        ([[0, 1, 1.0]], "type float64"),
+        ([[0, 1, 3]], "row 0 of the batch has entity 3; the data set has ids from 0 to 2"),
+        ([[0, -1, 2]], "row 0 of the batch has relation -1; the data set has ids from 0 to 1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            loader.filter_scores(np.array(wrong), scores[:1], 0)
+
+
+@pytest.mark.parametrize("filter_val", [np.nan, -np.inf])
+def test_scores_filtered_by_hand_give_the_filtered_ranks(root, filter_val):
+    loader = DataLoader(root)
+    table = np.random.default_rng(0).permutation(18).reshape(3, 2, 3).astype(np.float32)
+    table[1, 1, 2] = 99  # (b, r, c) is known and better than (b, r, a), which is asked for
+
+    class Plain(Evaluator):
+        def score_batch(self, batch):
+            return table[:, batch[:, 1], batch[:, 2]].T, table[batch[:, 0], batch[:, 1]]
+
+    class Filtered(Plain):
+        def score_batch(self, batch):
+            return [
+                self.dl.filter_scores(batch, scores, column, filter_val)
+                for scores, column in zip(super().score_batch(batch), (0, 2), strict=True)
+            ]
+
+    wanted = Plain(loader).evaluate()
+    assert Filtered(loader).evaluate(filtering=False) == Filtered(loader).evaluate(1) == wanted
+    assert Plain(loader).evaluate(filtering=False) != wanted
 
 
 def test_evaluator_gives_four_plain_numbers(root):
@@ -158,6 +288,48 @@ def test_direction_and_filter_reach_the_evaluation(root):
     raw = Constant(loader).evaluate(100, 1, filtering=False)
     assert raw["mrr"] == pytest.approx(0.5)  # rank 2 among three entities that are all the same
     assert raw["mrr"] < Constant(loader).evaluate()["mrr"]
+
+
+@pytest.mark.parametrize("own", [-9.0, 0.5, 9.0, np.nan, np.inf])
+@pytest.mark.parametrize("rows", [0, 1, 98])
+@pytest.mark.parametrize("batch_size", [1, 2, 100])
+def test_four_arrays_give_the_same_with_or_without_the_answer_among_the_negatives(root, own, rows, batch_size):
+    loader = DataLoader(root)
+    table = np.random.default_rng(1).permutation(18).reshape(3, 2, 3).astype(np.float32)
+
+    class Two(Evaluator):
+        def score_batch(self, batch):
+            return table[:, batch[:, 1], batch[:, 2]].T, table[batch[:, 0], batch[:, 1]]
+
+    class Four(Two):
+        def score_batch(self, batch):
+            head, tail = (np.array(side) for side in super().score_batch(batch))
+            every = np.arange(len(batch))
+            positive = head[every, batch[:, 0]].copy()
+            head[every, batch[:, 0]] = tail[every, batch[:, 2]] = own
+            more = np.full((rows, 3), np.nan)
+            return positive, np.concatenate([head, more]), positive, np.concatenate([tail, more])
+
+    assert Four(loader).evaluate(batch_size) == Two(loader).evaluate(batch_size)
+
+
+@pytest.mark.parametrize("processors", [-1, 1, 2, 500, np.int64(4)])
+def test_processors_change_nothing(root, processors):
+    evaluator = Constant(DataLoader(root))
+    assert evaluator.evaluate(100, processors) == evaluator.evaluate(100, processors=processors) == evaluator.evaluate()
+
+
+@pytest.mark.parametrize("processors", [0, -2, 1.0, "4", None, True])
+def test_nonsense_is_refused(root, processors):
+    evaluator = Constant(DataLoader(root))
+    with pytest.raises(InputError, match=r"^processors=.* give 1 or more processors, or -1 for all$"):
+        evaluator.evaluate(100, processors)
+    with pytest.raises(InputError, match=r"^batch_size='100' is no whole number"):
+        evaluator.evaluate("100")
+    with pytest.raises(InputError, match=r"^filtering=0 is neither True nor False"):
+        evaluator.evaluate(filtering=0)
+    with pytest.raises(InputError, match="needs a DataLoader, not str"):
+        Constant("HQ_DIR")
 
 
 def test_evaluator_is_abstract(root):
@@ -206,3 +378,5 @@ def test_with_pytorch_itself(root, pytorch):
     filtered = loader.filter_scores(pytorch.tensor([[0, 0, 2], [2, 1, 2]]), scores, 0, filter_val=-1.0)
     assert filtered.tolist() == [[0, 1, 2], [-1, -1, 5]]
     assert scores.tolist() == [[0, 1, 2], [3, 4, 5]]
+    whole = loader.filter_scores(pytorch.tensor([[2, 1, 2]]), pytorch.arange(3).reshape(1, 3), 0)
+    assert whole.isnan().tolist() == [[True, True, False]]
