@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -32,10 +33,9 @@ def load_checkpoint(path: Path, *, trust: bool, harmless: Sequence[type] = ()) -
         raise InputError(f"{path}: needs PyTorch; run `pip install 'openbiolink[torch]'`") from error
     pickle = import_module("pickle")
     try:
-        if trust:
-            return torch.load(path, map_location="cpu", weights_only=False)
-        with torch.serialization.safe_globals(list(harmless)):
-            return torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings(), torch.serialization.safe_globals([] if trust else list(harmless)):
+            warnings.simplefilter("ignore")  # PyTorch warns of what the error then says
+            return torch.load(path, map_location="cpu", weights_only=not trust)
     except pickle.UnpicklingError as error:
         if trust:
             raise InputError(f"{path}: cannot be unpickled ({_short(error)}); save it again") from error
