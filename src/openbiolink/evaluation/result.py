@@ -1,9 +1,8 @@
-"""What an evaluation found: two whole numbers per query, and every number that follows from them."""
+"""What an evaluation found: whole numbers for each query, and every number that follows from them."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from openbiolink.dataset import PARTS, Dataset, Part, Triples
 from openbiolink.errors import InputError
-from openbiolink.metrics.ranking import TIES, Ranks, Ties, ranking_metrics, ranks_from_counts
+from openbiolink.metrics.ranking import Ranks, Ties, ranking_metrics, ranks_from_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +24,21 @@ Metrics = dict[str, float]
 
 SIDES: tuple[Side, ...] = ("head", "tail")
 COLUMNS: Mapping[Sides, list[int]] = MappingProxyType({"head": [0], "tail": [1], "both": [0, 1]})
-FORMAT = "openbiolink-result/1"
+FORMAT = "openbiolink-result/2"
+ALL_ENTITIES: Mapping[str, Any] = MappingProxyType({"kind": "all"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """How the ranked test triples were drawn.
+
+    Attributes:
+        population: how many there were to draw from.
+        seed: of the draw.
+    """
+
+    population: int
+    seed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,12 +51,17 @@ class Evaluation:
         triples: the test triples that were ranked, ids, shape (n, 3).
         better: candidates with a better score than the answer, shape (n, 2), columns head and tail.
         equal: other candidates with the same score, likewise.
+        candidates: all that were ranked, the answer among them, likewise.
         ties: the tie rule shown where none is asked for.
         filter_parts: the parts whose triples were left out as known answers.
         higher_is_better: whether the larger score was the better one.
         left_out: test triples that were not ranked, because training lacks their entity or relation.
         not_listed: answers that a top-k file does not list, by side; they tie with all unlisted candidates.
         notes: one line for everything that a reader of the numbers should know.
+        candidate_set: what was ranked, as `openbiolink.evaluation.candidates` describes it.
+        sample: how the test triples were drawn, if not all of them were ranked.
+        described: what a file of ranks says of the data set, where that is not at hand; `dataset` then has the test
+            triples only.
     """
 
     model: str
@@ -51,12 +69,16 @@ class Evaluation:
     triples: Triples = field(repr=False)
     better: npt.NDArray[np.int64] = field(repr=False)
     equal: npt.NDArray[np.int64] = field(repr=False)
+    candidates: npt.NDArray[np.int64] = field(repr=False)
     ties: Ties
     filter_parts: tuple[Part, ...]
     higher_is_better: bool
     left_out: int = 0
     not_listed: Mapping[Side, int] = field(default_factory=lambda: {"head": 0, "tail": 0})
     notes: tuple[str, ...] = ()
+    candidate_set: Mapping[str, Any] = field(default_factory=lambda: ALL_ENTITIES)
+    sample: Sample | None = None
+    described: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def ranks(self, side: Sides = "both", *, ties: Ties | None = None, relation: str | None = None) -> Ranks:
         """The ranks, 1 or more, in the order of the test triples; for `both` each has its head rank first.
@@ -87,28 +109,18 @@ class Evaluation:
         """The relations that have test triples, sorted."""
         return tuple(sorted(self.dataset.relations[number] for number in np.unique(self.triples[:, 1])))
 
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers as plain Python that JSON can hold: no NaN, no infinity, no time, no path."""
-        return {
-            "format": FORMAT,
-            "version": version("openbiolink"),
-            "model": self.model,
-            "dataset": _describe(self.dataset),
-            "ties": self.ties,
-            "filter_parts": list(self.filter_parts),
-            "higher_is_better": self.higher_is_better,
-            "test_triples": len(self.dataset.test),
-            "ranked_triples": len(self.triples),
-            "left_out": self.left_out,
-            "not_listed": sum(self.not_listed.values()),
-            "not_listed_by_side": dict(self.not_listed),
-            "notes": list(self.notes),
-            "metrics": self._all_metrics(None),
-            "by_relation": {relation: self._all_metrics(relation) for relation in self.relations()},
-        }
+    def to_dict(self, **options: Any) -> dict[str, Any]:
+        """All numbers as plain Python that JSON can hold: no NaN, no infinity, no time, no path.
 
-    def _all_metrics(self, relation: str | None) -> dict[str, dict[str, Metrics]]:
-        return {ties: {side: self.metrics(side, ties=ties, relation=relation) for side in COLUMNS} for ties in TIES}
+        Args:
+            options: those of `openbiolink.evaluation.document.result_document`.
+
+        Raises:
+            InputError: as there.
+        """
+        from openbiolink.evaluation.document import result_document
+
+        return result_document(self, **options)
 
     def _rows_of(self, relation: str) -> npt.NDArray[np.bool_]:
         if relation not in self.dataset.relations:
@@ -117,7 +129,11 @@ class Evaluation:
         return rows
 
 
-def _describe(dataset: Dataset) -> dict[str, Any]:
+def describe_dataset(evaluation: Evaluation) -> dict[str, Any]:
+    """Checksums and sizes of what was evaluated on, as JSON can hold them."""
+    if evaluation.described is not None:
+        return dict(evaluation.described)
+    dataset = evaluation.dataset
     return {
         "checksum": dataset.checksum,
         "files": dict(dataset.files),

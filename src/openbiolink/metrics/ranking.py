@@ -304,14 +304,14 @@ def _geometric(tally: Tally) -> float:
 def _adjusted(tally: Tally, mean: Mean) -> float | None:
     """0 by chance, 1 at best."""
     expectation = mean.chance(tally).expectation
-    return None if expectation == mean.best else (mean.value(tally) - expectation) / (mean.best - expectation)
+    return None if expectation == mean.best else (mean.value(tally) - expectation) / (mean.best - expectation) + 0.0
 
 
 def _standardised(tally: Tally, mean: Mean) -> float | None:
     """Distance from chance in standard deviations, positive where it is better."""
     chance = mean.chance(tally)
     distance = mean.value(tally) - chance.expectation
-    return None if not chance.variance else (distance if mean.rising else -distance) / math.sqrt(chance.variance)
+    return None if not chance.variance else (distance if mean.rising else 0.0 - distance) / math.sqrt(chance.variance)
 
 
 def _share_of_chance(tally: Tally) -> float:

@@ -1,0 +1,253 @@
+"""Is one model better than another? The same test triples, ranked by both, compared in pairs.
+
+Of each test triple counts the difference d of what its queries contribute, second model minus first.
+
+    interval      percentiles of the mean of d over triples drawn with replacement (as in `uncertainty`)
+    p             the share of sign flips of d whose mean is at least as far from 0, on either side, the one that was
+                  seen among them: (1 + number of such flips) / (1 + flips)
+    effect        mean of d / standard deviation of d, positive where the second model is better (Cohen's d of pairs)
+    needed        ((z(1 - alpha / 2) + z(power)) / effect) ** 2 test triples, so that a difference of this size is found
+                  at alpha = 0.05 with probability 0.8
+
+Sources: Fisher 1935, "The Design of Experiments", section 21 (sign flips); Phipson & Smyth 2010, "Permutation P-values
+Should Never Be Zero"; Cohen 1988, "Statistical Power Analysis for the Behavioral Sciences", sections 2.3 and 2.4; Holm
+1979, "A Simple Sequentially Rejective Multiple Test Procedure".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from openbiolink.errors import InputError
+from openbiolink.evaluation.result import describe_dataset
+from openbiolink.evaluation.uncertainty import (
+    CONFIDENCE,
+    MEANS,
+    RESAMPLES,
+    ROOM,
+    Clusters,
+    check_draws,
+    check_metrics,
+    contributions,
+    draw_means,
+    generator,
+    round_for_sums,
+)
+from openbiolink.metrics.ranking import mean_metric, tally_ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from openbiolink.evaluation.result import Evaluation, Sides
+    from openbiolink.metrics.ranking import Ties
+
+Values = npt.NDArray[np.float64]
+
+ALPHA, POWER = 0.05, 0.8
+FEWEST = 2  # test triples that a comparison needs in any case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One metric of two models on the same test triples.
+
+    Attributes:
+        difference: the metric of the second minus that of the first.
+        low: lower end of the interval of the difference.
+        high: upper end.
+        p: probability of a difference as large by chance, two-sided.
+        effect: mean over standard deviation of the differences of triples, positive where the second is better; None
+            where it is not defined: one triple, or all differences equal.
+        wins: test triples where the second is better.
+        ties: where both are equal.
+        losses: where the first is better.
+        needed: test triples to find a difference of this size; None where there is none.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    effect: float | None
+    wins: int
+    ties: int
+    losses: int
+    needed: int | None
+
+
+def compare(
+    first: Evaluation,
+    second: Evaluation,
+    side: Sides = "both",
+    *,
+    ties: Ties = "realistic",
+    metrics: Sequence[str] = MEANS,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> dict[str, Difference]:
+    """The differences of two models, metric by metric.
+
+    Args:
+        first: the model to compare with.
+        second: the other one, ranked on the same test triples under the same protocol.
+        side: which queries.
+        ties: the tie rule, for both.
+        metrics: means over queries: `mrr`, `mean_rank`, `hits@K`.
+        seed: of the draws.
+        resamples: how many triples are drawn anew, and how often signs are flipped.
+        confidence: of the intervals.
+
+    Raises:
+        InputError: the two do not have the same data set, test triples or protocol, or an option is wrong.
+    """
+    check_draws(seed, resamples, confidence)
+    check_metrics(metrics)
+    names = (*MEANS, *(name for name in metrics if name not in MEANS))
+    of = [
+        contributions(one, side, ties=ties, metrics=names)[order].sum(axis=1) for one, order in _aligned(first, second)
+    ]
+    sides = 2 if side == "both" else 1
+    order = np.lexsort([*of[1].T[::-1], *of[0].T[::-1]])
+    exact = np.stack([round_for_sums(column) for column in (of[1] - of[0])[order].T], axis=1)[
+        :, [names.index(name) for name in metrics]
+    ]
+    values = [
+        [mean_metric(name).value(tally_ranks(one.ranks(side, ties=ties))) for one in (first, second)]
+        for name in metrics
+    ]
+    sizes = np.full(len(exact), float(sides))
+    off = np.array([after - before for before, after in values]) - exact.sum(axis=0) / float(sizes.sum())
+    drawn = np.concatenate(list(draw_means(Clusters(sums=exact, sizes=sizes, off=off), seed, resamples)))
+    ends = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0) + off
+    return {
+        name: _difference(name, column / sides, before_after, (low, high), seed=seed, flips=resamples)
+        for name, column, before_after, low, high in zip(metrics, exact.T, values, *ends.tolist(), strict=True)
+    }
+
+
+def _difference(
+    name: str, each: Values, values: Sequence[float], ends: tuple[float, float], *, seed: int, flips: int
+) -> Difference:
+    """What the differences of all triples say of one metric."""
+    better = 1 if mean_metric(name).rising else -1
+    deviation = float(each.std(ddof=1)) if len(each) > 1 else 0.0
+    effect = better * float(each.mean()) / deviation if deviation else None
+    wins, losses = int((better * each > 0).sum()), int((better * each < 0).sum())
+    return Difference(
+        difference=values[1] - values[0],
+        low=ends[0],
+        high=ends[1],
+        p=flip_signs(each, seed=seed, flips=flips),
+        effect=effect,
+        wins=wins,
+        ties=len(each) - wins - losses,
+        losses=losses,
+        needed=triples_needed(effect) if effect is not None else FEWEST if wins or losses else None,
+    )
+
+
+def flip_signs(differences: Values, *, seed: int = 0, flips: int = RESAMPLES) -> float:
+    """The probability that a sum of differences as far from 0 comes about if every sign is as likely as the other.
+
+    Args:
+        differences: of pairs, shape (n,), rounded as `round_for_sums` does; their order does not matter.
+        seed: of the flips.
+        flips: how often all signs are drawn.
+
+    Returns:
+        From 1 / (1 + flips) to 1.
+
+    >>> flip_signs(np.zeros(3)), flip_signs(np.ones(20))
+    (1.0, 0.000999000999000999)
+    """
+    size = np.sort(np.abs(differences[differences != 0]))
+    if not len(size):
+        return 1.0
+    random, seen, further = generator(seed, 1), abs(float(differences.sum())), 0
+    octets = -(-len(size) // 8)
+    block = max(1, ROOM // len(size))
+    for first in range(0, flips, block):
+        rows = min(block, flips - first)
+        bits = np.unpackbits(random.integers(0, 256, (rows, octets), dtype=np.uint8), axis=1, count=len(size))
+        sums = bits.astype(np.float64) @ size * 2 - float(size.sum())  # exact, so in whatever order they are added
+        further += int((np.abs(sums) >= seen).sum())
+    return (1 + further) / (1 + flips)
+
+
+def triples_needed(effect: float, *, alpha: float = ALPHA, power: float = POWER) -> int | None:
+    """How many test triples find a difference of that effect, by the normal approximation; None for no effect.
+
+    Args:
+        effect: mean over standard deviation of the differences.
+        alpha: the probability of finding one that is none.
+        power: the probability of finding it.
+
+    >>> triples_needed(0.5), triples_needed(-0.05), triples_needed(0.0)
+    (32, 3140, None)
+    """
+    if not effect:
+        return None
+    reach = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
+    return max(math.ceil((reach / effect) ** 2), FEWEST)
+
+
+def holm(probabilities: Sequence[float]) -> list[float]:
+    """The probabilities corrected for their number, in the same order.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    corrected, highest = [0.0] * len(probabilities), 0.0
+    for place, number in enumerate(sorted(range(len(probabilities)), key=probabilities.__getitem__)):
+        highest = max(highest, min(1.0, (len(probabilities) - place) * probabilities[number]))
+        corrected[number] = highest
+    return corrected
+
+
+def _aligned(first: Evaluation, second: Evaluation) -> list[tuple[Evaluation, Any]]:
+    """Both evaluations with an order of their rows in which the test triples are the same.
+
+    Raises:
+        InputError: what was ranked is not the same.
+    """
+    _refuse_unlike("data set (checksum)", *(describe_dataset(one)["checksum"] for one in (first, second)))
+    _refuse_unlike("filter", *(", ".join(one.filter_parts) or "none" for one in (first, second)))
+    if first.candidate_set != second.candidate_set:
+        kinds = [str(one.candidate_set.get("kind")) for one in (first, second)]
+        _refuse_unlike("candidate set", *(kinds if kinds[0] != kinds[1] else (f"{kinds[0]} (1)", f"{kinds[1]} (2)")))
+    _refuse_unlike("number of ranked triples", len(first.triples), len(second.triples))
+    moved = _with_ids_of(first, second)
+    orders = [np.lexsort(one.triples.T[::-1]) for one in (first, moved)]
+    unlike = (first.triples[orders[0]] != moved.triples[orders[1]]).any(axis=1)
+    if unlike.any():
+        label = ", ".join(first.dataset.label(first.triples[orders[0]][np.flatnonzero(unlike)[0]]))
+        raise InputError(f"the models were ranked on different test triples, ({label}) for one; rank both on the same")
+    return list(zip((first, moved), orders, strict=True))
+
+
+def _refuse_unlike(what: str, one: object, other: object) -> None:
+    if one != other:
+        raise InputError(f"the models differ in {what}: {one} and {other}; compare ranks of one protocol")
+
+
+def _with_ids_of(first: Evaluation, second: Evaluation) -> Evaluation:
+    """The second evaluation with the ids of the first."""
+    old, new = second.dataset, first.dataset
+    if old.entities == new.entities and old.relations == new.relations:
+        return second
+    places: list[Mapping[str, int]] = [
+        {label: number for number, label in enumerate(labels)} for labels in (new.entities, new.relations)
+    ]
+    maps = [
+        np.array([place.get(label, -1) for label in labels], np.int32)
+        for place, labels in zip(places, (old.entities, old.relations), strict=True)
+    ]
+    columns = [maps[number][second.triples[:, column]] for column, number in enumerate((0, 1, 0))]
+    return replace(second, triples=np.stack(columns, axis=1))
