@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from openbiolink.dataset import load_dataset
 from openbiolink.errors import InputError
 from openbiolink.evaluation import evaluate
-from openbiolink.evaluation.dataLoader import DataLoader, _labels_by_id
+from openbiolink.evaluation.dataLoader import DataLoader, read_labels
 from openbiolink.evaluation.evaluation import Evaluator
 
 TRAIN = "a\tr\tb\nb\tr\tc\nc\tq\ta\n"
@@ -202,7 +202,7 @@ def test_a_map_is_read_rightly_or_refused(tmp_path_factory, ids, labels, turned)
     path.write_text("".join(f"{left}\t{right}\n" for left, right in pairs))
     numbered = {str(number) for number in range(5)} == set(labels)
     try:
-        found = _labels_by_id(path, lambda _: None)
+        found = read_labels(path, note=lambda _: None)
     except InputError:
         assert numbered
     else:

@@ -267,8 +267,11 @@ def test_a_changed_file_and_a_broken_record_are_told(tmp_path, server, small):
     held = get("HQ_DIR", tmp_path, server)
     target = held.folder / "graph_files" / "edges.csv"
     target.write_text("changed")
-    (held.folder / "more.txt").write_text("x")
-    assert hold(held.folder).changed == ("graph_files/edges.csv", "more.txt")
+    (held.folder / "more.txt").write_text("x")  # such as an index
+    (held.folder / "train_test_data" / "negative_val_sample.csv").unlink()
+    found = hold(held.folder)
+    assert found.changed == ("graph_files/edges.csv", "train_test_data/negative_val_sample.csv")
+    assert found.differences[0] == "HQ_DIR: valid has 1, published are 2"
     (held.folder / "published.json").write_text("{}")
     with pytest.raises(InputError, match=r"published.json: is no record .*; remove it"):
         hold(held.folder)

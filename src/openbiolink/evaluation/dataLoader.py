@@ -93,8 +93,8 @@ class DataLoader:
         self.entity_to_id_path = None if entity_to_id_path is None else Path(entity_to_id_path)
         self.relation_to_id_path = None if relation_to_id_path is None else Path(relation_to_id_path)
         if self.entity_to_id_path is not None and self.relation_to_id_path is not None:
-            entities = _labels_by_id(self.entity_to_id_path, note)
-            relations = _labels_by_id(self.relation_to_id_path, note)
+            entities = read_labels(self.entity_to_id_path, note=note)
+            relations = read_labels(self.relation_to_id_path, note=note)
             dataset = reindex(dataset, entities=entities, relations=relations)
         self.dataset = dataset
         self.entity_to_id = {label: number for number, label in enumerate(dataset.entities)}
@@ -226,8 +226,12 @@ def _get(root: Path, name: str, *, download: bool | str, note: Note) -> None:
     fetch_published(name, root, mirror=download if isinstance(download, str) else "", listener=Listener(note=note))
 
 
-def _labels_by_id(path: Path, note: Note) -> list[str]:
-    """The labels of a mapping file in the order of their ids, which must be 0, 1, 2 and so on, each once."""
+def read_labels(path: Path, *, note: Note) -> list[str]:
+    """The labels of a mapping file in the order of their ids, which must be 0, 1, 2 and so on, each once.
+
+    Raises:
+        InputError: the file is absent, or neither of its two columns holds such ids, or both do and do not agree.
+    """
     with open_database() as (connection, _):
         read_delimited(connection, path, table="mapping", columns=("id", "label"), note=note)
         rows: list[tuple[str, str]] = connection.execute("SELECT id, label FROM mapping").fetchall()

@@ -109,7 +109,7 @@ class Held:
         url: where it was fetched from; empty where that is not known.
         sha256: checksum of the archive; empty where that is not known.
         files: SHA-256 by path in the folder.
-        changed: files that are not as they were fetched, by path.
+        changed: files that are not as they were fetched, or are gone, by path; files that came later are not meant.
         counts: what was counted: positives and negatives together.
         positives: of a split, what was counted in the files of positives alone.
         differences: one line for every number that is another than published.
@@ -214,7 +214,7 @@ def hold(folder: Path, *, name: str = "", note: Note = lambda _: None) -> Held:
         url=record.get("url", ""),
         sha256=record.get("sha256", ""),
         files=sums,
-        changed=tuple(sorted(path for path in {*known, *sums} if known.get(path) != sums.get(path))),
+        changed=tuple(sorted(path for path in known if known[path] != sums.get(path))),
         counts=counts,
         positives=positives,
         differences=tuple(_differences(name, entry, counts, positives)),
