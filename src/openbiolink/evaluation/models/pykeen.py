@@ -121,7 +121,11 @@ def read_pykeen(
             raise InputError(f"{folder}: the model has {has} {kind}, its id map {number}; give the map of the model")
     name = type(model).__name__
     for build in _builds(model):
-        found = _vectors(model, build, places, str(folder))
+        try:
+            found = _vectors(model, build, places, str(folder))
+        except InputError as error:
+            note(f"{error}; PyKEEN itself is asked for the scores")
+            break
         if _agrees(model, found, places):
             if model.predict_with_sigmoid:
                 note(f"{name}: ranked before its sigmoid, which would make different scores equal")
