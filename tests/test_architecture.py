@@ -14,7 +14,7 @@ import openbiolink
 PACKAGE = Path(openbiolink.__file__).parent
 ROOT = PACKAGE.parent.parent
 STAGES = ["sources", "graph", "split", "evaluation", "report"]
-CORE = {"schema", "errors", "progress", "files", "tables", "croissant", "engines", "places"}
+CORE = {"schema", "errors", "progress", "files", "tables", "croissant", "engines", "places", "index"}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 NAMES = [path.relative_to(PACKAGE).as_posix() for path in MODULES]
 HEAVY = {"torch", "pandas", "pyarrow", "pyspark", "pykeen", "pybel", "matplotlib"}

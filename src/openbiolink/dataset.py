@@ -11,16 +11,27 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from openbiolink.errors import InputError
-from openbiolink.files import iter_lines, sha256_of
+from openbiolink.files import INDEX_FILE, iter_lines, sha256_of
+from openbiolink.index import (
+    KnownAnswers,
+    Side,
+    all_codes,
+    distinct_codes,
+    known_answers,
+    load_index,
+    save_index,
+    triple_codes,
+)
 from openbiolink.tables import open_database, quote, read_delimited
 
 if TYPE_CHECKING:
@@ -36,6 +47,8 @@ Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Labelled = tuple[str, str, str]
 
+KEPT_FROM = 1_000_000  # triples: smaller data sets are read in a second or two
+INDEX_ARRAYS = ("codes", "offsets", "answers")
 PARTS: tuple[Part, ...] = ("train", "valid", "test")
 TRIPLE = ("head", "relation", "tail")
 SAMPLE = (*TRIPLE, "score", "value", "source")
@@ -82,6 +95,7 @@ class Dataset:
         duplicates: for every part, how many rows repeat an earlier row of that part.
         in_train: for `valid` and `test`, how many rows are training triples too.
         notes: one line for everything that a reader of results should know.
+        index: for each side the known answers of all parts, where they were asked for.
     """
 
     train: Triples
@@ -95,6 +109,7 @@ class Dataset:
     duplicates: Mapping[Part, int]
     in_train: Mapping[Part, int]
     notes: tuple[str, ...]
+    index: Mapping[Side, KnownAnswers] | None = field(default=None, repr=False)
 
     @property
     def num_entities(self) -> int:
@@ -120,31 +135,14 @@ class Dataset:
         Raises:
             InputError: entities and relations are so many that 64 bits cannot tell triples apart.
         """
-        if self.num_entities**2 * max(self.num_relations, 1) >= 2**63:
-            raise InputError(
-                f"{self.num_entities} entities with {self.num_relations} relations are more than can be "
-                "numbered with 64 bits; split the graph"
-            )
-        wide = triples.astype(np.int64)
-        return (wide[:, 0] * self.num_relations + wide[:, 1]) * self.num_entities + wide[:, 2]
-
-
-def distinct_codes(codes: Codes) -> Codes:
-    """The different codes in ascending order: `np.unique`, at the price of one sort (0.1 s per million).
-
-    >>> distinct_codes(np.array([3, 1, 3])).tolist()
-    [1, 3]
-    """
-    ordered = np.sort(codes)
-    different: Codes = ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0]
-    return different
+        return triple_codes(triples, "tail", self.num_entities, self.num_relations)
 
 
 def ignore(note: str) -> None:
     """A reader of notes who does not read them; `Dataset.notes` keeps them anyway."""
 
 
-def load_dataset(path: Path | str, *, note: Note = ignore) -> Dataset:
+def load_dataset(path: Path | str, *, index: bool = False, note: Note = ignore) -> Dataset:
     """Read a split folder, or a folder with three files of triples.
 
     Understood are `train_sample.csv`, `val_sample.csv`, `test_sample.csv` (six tab-separated columns:
@@ -154,6 +152,8 @@ def load_dataset(path: Path | str, *, note: Note = ignore) -> Dataset:
 
     Args:
         path: the folder.
+        index: whether to find the known answers of every question too. Those of a large data set are kept in the
+            folder, with all else, for the next time; as long as the files are the same, that takes a moment.
         note: called with one line for everything a reader of results should know.
 
     Raises:
@@ -180,7 +180,8 @@ def load_dataset(path: Path | str, *, note: Note = ignore) -> Dataset:
     if len(found) > 1:
         names = " and ".join(str(files["train"]) for files, _ in found[:2])
         raise InputError(f"{folder}: holds more than one data set ({names}); give the folder of one of them")
-    return _read(found[0][0], found[0][1], note)
+    files, columns = found[0]
+    return _read_indexed(files, columns, note) if index else _read(files, columns, note)
 
 
 def read_dataset(*, train: Path | str, valid: Path | str, test: Path | str, note: Note = ignore) -> Dataset:
@@ -239,6 +240,7 @@ def reindex(dataset: Dataset, *, entities: Sequence[str], relations: Sequence[st
         test=_moved(dataset.test, new_entity, new_relation),
         entities=tuple(entities),
         relations=tuple(relations),
+        index=None,
     )
 
 
@@ -290,14 +292,15 @@ def _find_parts(folder: Path, stems: Mapping[Part, str], endings: Iterable[str])
     return {part: paths[0] for part, paths in there.items()}
 
 
-def _read(files: Mapping[Part, Path], columns: Sequence[str], note: Note) -> Dataset:
+def _read(files: Mapping[Part, Path], columns: Sequence[str], note: Note, *, index: bool = False) -> Dataset:
     notes: list[str] = []
 
     def tell(line: str) -> None:
         notes.append(line)
         note(line)
 
-    with open_database() as (connection, _):
+    with ThreadPoolExecutor(1) as pool, open_database(on_disk=False) as (connection, _):
+        sums = pool.map(sha256_of, files.values())
         for part, path in files.items():
             keep = [name for name in columns if name in (*TRIPLE, "value")]
             read_delimited(connection, path, table=part, columns=columns, keep=keep, note=tell)
@@ -307,8 +310,90 @@ def _read(files: Mapping[Part, Path], columns: Sequence[str], note: Note) -> Dat
         if not entities:
             raise InputError(f"{files['train']}: no triples, nor in the other parts; check the files")
         parts = {part: _encoded(connection, part) for part in files}
-    sums = {part: sha256_of(path) for part, path in files.items()}
-    return _assemble(parts, entities, relations, files=sums, note=note, notes=tuple(notes))
+        checked = dict(zip(files, sums, strict=True))
+    return _assemble(parts, entities, relations, files=checked, index=index, note=note, notes=tuple(notes))
+
+
+def _read_indexed(files: Mapping[Part, Path], columns: Sequence[str], note: Note) -> Dataset:
+    """As `_read` with the index, from the file that keeps both, or else kept in it if there are many triples."""
+    folder = files["train"].parent
+    if (kept := load_index(folder)) is not None:
+        facts, arrays = kept
+        if _is_unchanged(files, facts, note):
+            dataset = _unpacked(facts, arrays)
+            for line in dataset.notes:
+                note(line)
+            return dataset
+    before = {part: _stamp(path) for part, path in files.items()}
+    dataset = _read(files, columns, note, index=True)
+    if sum(len(dataset.part(part)) for part in PARTS) >= KEPT_FROM:
+        _keep(folder, dataset, before, note)
+    return dataset
+
+
+def _keep(folder: Path, dataset: Dataset, stamps: Mapping[Part, list[Any]], note: Note) -> None:
+    try:
+        save_index(folder, *_packed(dataset, stamps))
+    except OSError as error:
+        note(
+            f"{folder}: {INDEX_FILE}, which saves time when the data set is read again, was not kept ({error.strerror})"
+        )
+
+
+def _stamp(path: Path) -> list[Any]:
+    """What changes when a file is written."""
+    found = path.stat()
+    return [path.name, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
+
+
+def _is_unchanged(files: Mapping[Part, Path], facts: Mapping[str, Any], note: Note) -> bool:
+    """Whether the files are those that were read: by their stamps, else by their SHA-256."""
+    stamps = {part: _stamp(path) for part, path in files.items()}
+    if stamps == facts["stamps"]:
+        return True
+    if any(stamps[part][:2] != facts["stamps"].get(part, [])[:2] for part in files):
+        return False
+    note(f"{files['train'].parent}: its files were copied or touched; they are compared with {INDEX_FILE} by SHA-256")
+    return all(sha256_of(path) == facts["files"][part] for part, path in files.items())
+
+
+def _packed(dataset: Dataset, stamps: Mapping[Part, list[Any]]) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    facts = {
+        "stamps": stamps,
+        "files": dict(dataset.files),
+        "checksum": dataset.checksum,
+        "unseen": {part: asdict(counts) for part, counts in dataset.unseen.items()},
+        "duplicates": dict(dataset.duplicates),
+        "in_train": dict(dataset.in_train),
+        "notes": list(dataset.notes),
+    }
+    arrays: dict[str, npt.NDArray[Any]] = {part: dataset.part(part) for part in PARTS}
+    for name in ("entities", "relations"):
+        arrays[name] = np.frombuffer("\n".join(getattr(dataset, name)).encode(), np.uint8)
+    for side, answers in (dataset.index or {}).items():
+        arrays |= {f"{side} {name}": getattr(answers, name) for name in INDEX_ARRAYS}
+    return facts, arrays
+
+
+def _unpacked(facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Dataset:
+    entities, relations = (tuple(arrays[name].tobytes().decode().split("\n")) for name in ("entities", "relations"))
+    sides: tuple[Side, Side] = ("head", "tail")
+    return Dataset(
+        train=_frozen(arrays["train"]),
+        valid=_frozen(arrays["valid"]),
+        test=_frozen(arrays["test"]),
+        entities=entities,
+        relations=relations,
+        checksum=facts["checksum"],
+        files=MappingProxyType(facts["files"]),
+        unseen=MappingProxyType({part: Unseen(**counts) for part, counts in facts["unseen"].items()}),
+        duplicates=MappingProxyType(facts["duplicates"]),
+        in_train=MappingProxyType(facts["in_train"]),
+        notes=tuple(facts["notes"]),
+        index=MappingProxyType(
+            {side: KnownAnswers(**{name: arrays[f"{side} {name}"] for name in INDEX_ARRAYS}) for side in sides}
+        ),
+    )
 
 
 def _refuse_rows(connection: duckdb.DuckDBPyConnection, path: Path, part: Part, columns: Sequence[str]) -> None:
@@ -345,15 +430,16 @@ def _vocabulary(connection: duckdb.DuckDBPyConnection, name: str, columns: Itera
 
 
 def _encoded(connection: duckdb.DuckDBPyConnection, part: Part) -> Triples:
-    """The triples of a part as ids; DuckDB keeps the order of a table that is read straight through."""
+    """The triples of a part as ids, and its table gone; DuckDB keeps the order of a table that is read through."""
     columns = connection.execute(f"""
         SELECT enum_code(head::entity_id) AS head, enum_code(relation::relation_id) AS relation,
                enum_code(tail::entity_id) AS tail
         FROM {part}
     """).fetchnumpy()
+    connection.execute(f"DROP TABLE {part}")
     triples = np.empty((len(columns["head"]), 3), np.int32)
     for number, name in enumerate(TRIPLE):
-        triples[:, number] = columns[name]
+        triples[:, number] = columns.pop(name)
     return triples
 
 
@@ -365,40 +451,66 @@ def _assemble(
     files: Mapping[Part, str],
     note: Note,
     notes: tuple[str, ...] = (),
+    index: bool = False,
 ) -> Dataset:
-    """Freeze the parts, whose ids follow the sorted labels, and count what is odd about them."""
+    """Freeze the parts, whose ids follow the sorted labels, count what is odd about them, and index them if asked."""
     plain = Dataset(
         train=_frozen(parts["train"]),
         valid=_frozen(parts["valid"]),
         test=_frozen(parts["test"]),
         entities=entities,
         relations=relations,
-        checksum=_checksum(parts, entities, relations),
+        checksum="",
         files=MappingProxyType(dict(files)),
         unseen=MappingProxyType({}),
         duplicates=MappingProxyType({}),
         in_train=MappingProxyType({}),
         notes=(),
     )
-    distinct = {part: distinct_codes(plain.codes(plain.part(part))) for part in PARTS}
-    counted = replace(
-        plain,
-        unseen=MappingProxyType({part: _count_unseen(plain, part) for part in PARTS[1:]}),
-        duplicates=MappingProxyType({part: len(plain.part(part)) - len(distinct[part]) for part in PARTS}),
-        in_train=MappingProxyType({part: _count_in(plain, part, distinct["train"]) for part in PARTS[1:]}),
-    )
+    with ThreadPoolExecutor(2) as pool:  # sorting and hashing leave the interpreter free for each other
+        checksum = pool.submit(_checksum, parts, entities, relations)
+        heads = pool.submit(_head_index, plain) if index else None
+        duplicates, in_train, tails = _count_repeated(plain, index=index)
+        counted = replace(
+            plain,
+            unseen=MappingProxyType(_count_unseen(plain)),
+            duplicates=MappingProxyType(duplicates),
+            in_train=MappingProxyType(in_train),
+            checksum=checksum.result(),
+            index=MappingProxyType({"head": heads.result(), "tail": tails}) if heads and tails else None,
+        )
     found = tuple(_describe(counted))
     for line in found:
         note(line)
     return replace(counted, notes=notes + found)
 
 
-def _count_in(dataset: Dataset, part: Part, train: Codes) -> int:
-    codes = np.sort(dataset.codes(dataset.part(part)))
+def _count_repeated(dataset: Dataset, *, index: bool) -> tuple[dict[Part, int], dict[Part, int], KnownAnswers | None]:
+    """Rows that repeat an earlier one of their part, rows that are in training too, and the tail index if asked."""
+    distinct = _all_codes(dataset, "tail")
+    duplicates, in_train = dict.fromkeys(PARTS, 0), dict.fromkeys(PARTS[1:], 0)
+    if len(distinct) < sum(len(dataset.part(part)) for part in PARTS):
+        codes = {part: dataset.codes(dataset.part(part)) for part in PARTS}
+        train = distinct_codes(codes["train"])
+        duplicates = {part: len(codes[part]) - len(distinct_codes(codes[part])) for part in PARTS}
+        in_train = {part: _count_in(codes[part], train) for part in PARTS[1:]}
+    return duplicates, in_train, known_answers(distinct, dataset.num_entities) if index else None
+
+
+def _head_index(dataset: Dataset) -> KnownAnswers:
+    return known_answers(_all_codes(dataset, "head"), dataset.num_entities)
+
+
+def _all_codes(dataset: Dataset, side: Side) -> Codes:
+    parts = (dataset.part(part) for part in PARTS)
+    return all_codes(parts, side, dataset.num_entities, dataset.num_relations)
+
+
+def _count_in(codes: Codes, train: Codes) -> int:
     if not len(train):
         return 0
-    place = np.minimum(np.searchsorted(train, codes), len(train) - 1)
-    return int((train[place] == codes).sum())
+    place = np.minimum(np.searchsorted(train, np.sort(codes)), len(train) - 1)
+    return int((train[place] == np.sort(codes)).sum())
 
 
 def _frozen(triples: Triples) -> Triples:
@@ -418,8 +530,10 @@ def _checksum(parts: Mapping[Part, Triples], entities: Iterable[str], relations:
 
 def unseen_rows(dataset: Dataset, part: Part) -> tuple[Mask, Mask]:
     """For every triple of a part, whether training lacks one of its entities, and whether its relation."""
-    entity, relation = _unseen_labels(dataset)
-    triples = dataset.part(part)
+    return _unseen_in(dataset.part(part), *_unseen_labels(dataset))
+
+
+def _unseen_in(triples: Triples, entity: Mask, relation: Mask) -> tuple[Mask, Mask]:
     return entity[triples[:, 0]] | entity[triples[:, 2]], relation[triples[:, 1]]
 
 
@@ -431,17 +545,21 @@ def _unseen_labels(dataset: Dataset) -> tuple[Mask, Mask]:
     return entity, relation
 
 
-def _count_unseen(dataset: Dataset, part: Part) -> Unseen:
-    by_entity, by_relation = unseen_rows(dataset, part)
+def _count_unseen(dataset: Dataset) -> dict[Part, Unseen]:
     entity, relation = _unseen_labels(dataset)
-    ends, names = dataset.part(part)[:, [0, 2]].ravel(), dataset.part(part)[:, 1]
-    return Unseen(
-        triples=int((by_entity | by_relation).sum()),
-        by_entity=int(by_entity.sum()),
-        by_relation=int(by_relation.sum()),
-        entities=len(set(ends[entity[ends]].tolist())),
-        relations=len(set(names[relation[names]].tolist())),
-    )
+    counts = {}
+    for part in PARTS[1:]:
+        triples = dataset.part(part)
+        by_entity, by_relation = _unseen_in(triples, entity, relation)
+        ends, names = triples[:, [0, 2]].ravel(), triples[:, 1]
+        counts[part] = Unseen(
+            triples=int((by_entity | by_relation).sum()),
+            by_entity=int(by_entity.sum()),
+            by_relation=int(by_relation.sum()),
+            entities=len(set(ends[entity[ends]].tolist())),
+            relations=len(set(names[relation[names]].tolist())),
+        )
+    return counts
 
 
 def _describe(dataset: Dataset) -> Iterable[str]:

@@ -26,6 +26,7 @@ MAX_LINE = 1 << 24  # bytes that a line of text may have
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
 UTF8_BOM = b"\xef\xbb\xbf"
+INDEX_FILE = "filter-index.bin"  # of `openbiolink.index`, beside the parts of a data set, whoever wrote those
 ASIDE = "-old"  # ends the name of a folder that is being replaced
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 WEB_PAGE = re.compile(rb"<(!doctype\s+html|html|head|body|title|script|meta)\b")
@@ -350,7 +351,8 @@ def refuse_target(target: Path, *, owned: Callable[[str], bool], replace: bool) 
         raise InputError(f"{target}: is a file, expected a folder or nothing; choose another directory")
     if target.exists() and not replace:
         raise InputError(f"{target}: exists already; say --overwrite to replace it, or choose another place")
-    foreign = sorted(entry.name for entry in target.iterdir() if not owned(entry.name)) if target.is_dir() else []
+    names = [entry.name for entry in target.iterdir()] if target.is_dir() else []
+    foreign = sorted(name for name in names if not owned(name) and not name.lstrip(".").startswith(INDEX_FILE))
     if foreign:
         raise InputError(
             f"{target}: holds {foreign[0]}, which was not written here; move it elsewhere, the folder is replaced whole"

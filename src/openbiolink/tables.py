@@ -37,11 +37,12 @@ SHOWN = 3
 
 
 @contextmanager
-def open_database(*, memory: str = "1500MB") -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+def open_database(*, memory: str = "1500MB", on_disk: bool = True) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A private DuckDB database in a temporary folder, and that folder; both are gone afterwards.
 
     Args:
         memory: what DuckDB may hold in memory; more goes to the folder.
+        on_disk: whether tables are written to the folder from the start, which takes less memory and more time.
 
     Raises:
         OpenBioLinkError: memory or disk do not suffice, or a file cannot be written.
@@ -55,7 +56,7 @@ def open_database(*, memory: str = "1500MB") -> Iterator[tuple[duckdb.DuckDBPyCo
         }
         connection = None
         try:
-            connection = duckdb.connect(str(folder / "work.duckdb"), config=settings)
+            connection = duckdb.connect(str(folder / "work.duckdb") if on_disk else ":memory:", config=settings)
             connection.execute("SET enable_progress_bar = false")
             yield connection, folder
         except NO_ROOM as error:

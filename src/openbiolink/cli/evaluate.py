@@ -95,7 +95,7 @@ def evaluate(
     options = _fitting(kind, options)
     if out is not None:
         _check_out(out)
-    loaded = load_dataset(dataset, note=note)
+    loaded = load_dataset(dataset, index=True, note=note)
     with progress_bars() as report:
         result = _evaluation(kind, given[kind], loaded, options, {"ties": ties, "unseen": unseen}, report)
     page_console().print(render_table(result))

@@ -89,7 +89,7 @@ class DataLoader:
             raise InputError("entity_to_id_path and relation_to_id_path go together; give both or none")
         if not folder.is_dir() or not any(folder.iterdir()):
             _get(self.root, self.name, download=download, note=note)
-        dataset = load_dataset(folder, note=note)
+        dataset = load_dataset(folder, index=True, note=note)
         self.entity_to_id_path = None if entity_to_id_path is None else Path(entity_to_id_path)
         self.relation_to_id_path = None if relation_to_id_path is None else Path(relation_to_id_path)
         if self.entity_to_id_path is not None and self.relation_to_id_path is not None:
@@ -180,8 +180,7 @@ class DataLoader:
 
     @cached_property
     def _known(self) -> dict[Side, KnownAnswers]:
-        every = np.concatenate([self.dataset.part(part) for part in PARTS])
-        return {side: find_known(self.dataset, every, side, PARTS) for side in SIDES}
+        return {side: find_known(self.dataset, side, PARTS) for side in SIDES}
 
 
 def check_triples(triples: Any, dataset: Dataset, what: str) -> npt.NDArray[np.int64]:

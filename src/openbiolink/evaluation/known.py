@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from openbiolink.dataset import Codes, Dataset, Part, Triples, distinct_codes
+from openbiolink.dataset import PARTS, Codes, Dataset, Part
+from openbiolink.index import HEAD, RELATION, TAIL, KnownAnswers, Side, all_codes, known_answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from openbiolink.evaluation.result import Side
+__all__ = [
+    "ANSWER_COLUMN",
+    "HEAD",
+    "RELATION",
+    "TAIL",
+    "KnownAnswers",
+    "Side",
+    "count_ranked",
+    "find_known",
+    "query_codes",
+]
 
 Counts = npt.NDArray[np.int64]
 
-HEAD, RELATION, TAIL = 0, 1, 2
 ANSWER_COLUMN: Mapping[Side, int] = {"head": HEAD, "tail": TAIL}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAnswers:
-    """The known answers of every query of one side, each once, in ascending order.
-
-    Attributes:
-        codes: one number per query, ascending, shape (q,).
-        offsets: shape (q + 1,); query i owns `answers[offsets[i]:offsets[i + 1]]`.
-        answers: entity ids.
-    """
-
-    codes: Codes
-    offsets: Counts
-    answers: Triples
-
-    def spans(self, codes: Codes) -> tuple[Counts, Counts]:
-        """Where the answers of the queries begin and end; an unknown query has an empty span."""
-        if not len(self.codes):
-            return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
-        place = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
-        begin = self.offsets[place]
-        return begin, np.where(self.codes[place] == codes, self.offsets[place + 1], begin)
 
 
 def query_codes(dataset: Dataset, triples: npt.NDArray[np.integer], side: Side) -> Codes:
@@ -50,19 +36,45 @@ def query_codes(dataset: Dataset, triples: npt.NDArray[np.integer], side: Side) 
     return given * dataset.num_relations + triples[:, RELATION]
 
 
-def find_known(
-    dataset: Dataset, triples: npt.NDArray[np.integer], side: Side, filter_parts: Sequence[Part]
-) -> KnownAnswers:
-    """The known answers of the queries that these triples ask, looked up in the parts given."""
-    queries = distinct_codes(query_codes(dataset, triples, side))
-    found = [dataset.codes(triples[:0])]  # empty; refuses graphs too large for what follows
-    for part in filter_parts:
-        codes = query_codes(dataset, dataset.part(part), side)
-        place = np.minimum(np.searchsorted(queries, codes), len(queries) - 1)
-        asked = np.flatnonzero(queries[place] == codes) if len(queries) else np.empty(0, np.int64)
-        answers = dataset.part(part)[asked, ANSWER_COLUMN[side]]
-        found.append(place[asked] * dataset.num_entities + answers)
-    pairs = distinct_codes(np.concatenate(found))
-    owner, answer = np.divmod(pairs, dataset.num_entities)
-    offsets = np.searchsorted(owner, np.arange(len(queries) + 1))
-    return KnownAnswers(codes=queries, offsets=offsets, answers=answer.astype(np.int32))
+def find_known(dataset: Dataset, side: Side, filter_parts: Sequence[Part]) -> KnownAnswers:
+    """The known answers of all questions of one side that the parts given ask."""
+    if dataset.index is not None and set(filter_parts) == set(PARTS):
+        return dataset.index[side]
+    parts = [dataset.part(part) for part in filter_parts]
+    codes = all_codes(parts, side, dataset.num_entities, dataset.num_relations)
+    return known_answers(codes, dataset.num_entities)
+
+
+def count_ranked(dataset: Dataset, triples: npt.NDArray[np.integer], known: Mapping[Side, KnownAnswers]) -> Counts:
+    """How many candidates each query has where all entities are candidates, the answer among them.
+
+    Args:
+        dataset: all of its entities are candidates, save the other known answers.
+        triples: whose ends are asked for, shape (n, 3).
+        known: of each side.
+
+    Returns:
+        Shape (n, 2), columns head and tail.
+    """
+    columns = []
+    for side in ANSWER_COLUMN:
+        begin, end = known[side].spans(query_codes(dataset, triples, side))
+        is_known = holds_answer(known[side], begin, end, triples[:, ANSWER_COLUMN[side]])
+        columns.append(dataset.num_entities - (end - begin) + is_known)
+    return np.stack(columns, axis=1)
+
+
+def holds_answer(
+    known: KnownAnswers, begin: Counts, end: Counts, answers: npt.NDArray[np.integer]
+) -> npt.NDArray[np.bool_]:
+    """For each span of known answers whether the answer of the same row is in it: all rows are bisected together."""
+    low, high = begin.copy(), end.copy()
+    while (open_rows := low < high).any():
+        middle = (low + high) // 2
+        below = np.zeros(len(low), np.bool_)
+        below[open_rows] = known.answers[middle[open_rows]] < answers[open_rows]
+        low = np.where(open_rows & below, middle + 1, low)
+        high = np.where(open_rows & ~below, middle, high)
+    found = low < end
+    found[found] = known.answers[low[found]] == answers[found]
+    return found

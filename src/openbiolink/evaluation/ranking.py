@@ -21,7 +21,7 @@ import numpy.typing as npt
 from openbiolink.dataset import PARTS, Dataset, Part, Triples, unseen_rows
 from openbiolink.errors import InputError, ScoreError
 from openbiolink.evaluation.fused import count_vectors
-from openbiolink.evaluation.known import ANSWER_COLUMN, KnownAnswers, find_known, query_codes
+from openbiolink.evaluation.known import ANSWER_COLUMN, KnownAnswers, count_ranked, find_known, query_codes
 from openbiolink.evaluation.result import SIDES, Evaluation, Side
 from openbiolink.evaluation.scorers import (
     ScoreFunction,
@@ -89,22 +89,25 @@ def evaluate(
     if batch_size < 1:
         raise InputError(f"batch_size={batch_size} is too small; give 1 or more triples per batch")
     protocol = check_protocol(dataset, ties=ties, filter_parts=filter_parts, unseen=unseen)
-    known = {side: find_known(dataset, protocol.triples, side, filter_parts) for side in SIDES}
+    known = {side: find_known(dataset, side, filter_parts) for side in SIDES}
     if isinstance(scorer, VectorModel):
         if not higher_is_better:
             raise InputError(f"{scorer.name} is a model given as vectors, whose better scores are higher ones")
         better, equal = count_vectors(scorer, dataset, protocol.triples, known, progress=progress)
+        candidates = count_ranked(dataset, protocol.triples, known)
     else:
-        better, equal = np.zeros((len(protocol.triples), 2), np.int64), np.zeros((len(protocol.triples), 2), np.int64)
+        better, equal, candidates = (np.zeros((len(protocol.triples), 2), np.int64) for _ in range(3))
         for rows, counts in _count_batches(scorer, dataset, protocol.triples, known, batch_size, progress):
             better[rows] = counts[:, :, ABOVE if higher_is_better else BELOW]
             equal[rows] = counts[:, :, LEVEL]
+            candidates[rows] = 1 + counts[:, :, [ABOVE, BELOW, LEVEL]].sum(axis=2)
     return Evaluation(
         model=model_name or (scorer.name if isinstance(scorer, VectorModel) else scorer_name(scorer)),
         dataset=dataset,
         triples=protocol.triples,
         better=better,
         equal=equal,
+        candidates=candidates,
         ties=ties,
         filter_parts=tuple(filter_parts),
         higher_is_better=higher_is_better,
@@ -177,7 +180,7 @@ def _count_batches(  # noqa: PLR0917 - all of `evaluate`
             axis=1,
         )
         if counts[:, :, NOT_FINITE].any():
-            graph = graph or {side: find_known(dataset, triples, side, PARTS) for side in SIDES}
+            graph = graph or {side: find_known(dataset, side, PARTS) for side in SIDES}
             for column, (one, side) in enumerate(zip(sides, SIDES, strict=True)):
                 _leave_out(one, dataset, batch, side, known[side], graph[side], counts[:, column])
             _refuse_not_finite(counts[:, :, NOT_FINITE], dataset, batch)

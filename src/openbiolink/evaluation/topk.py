@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from openbiolink.dataset import PARTS, Dataset, Part, Triples, ignore
 from openbiolink.errors import InputError
-from openbiolink.evaluation.known import ANSWER_COLUMN, KnownAnswers, find_known, query_codes
+from openbiolink.evaluation.known import ANSWER_COLUMN, KnownAnswers, count_ranked, find_known, query_codes
 from openbiolink.evaluation.ranking import UnseenRule, check_protocol
 from openbiolink.evaluation.result import SIDES, Evaluation, Side
 from openbiolink.files import iter_lines
@@ -121,6 +121,7 @@ def evaluate_topk(
         triples=protocol.triples,
         better=counts[:, :, BETTER],
         equal=counts[:, :, EQUAL],
+        candidates=count_ranked(dataset, queries.triples, queries.known)[row_of],
         ties=ties,
         filter_parts=tuple(filter_parts),
         higher_is_better=higher_is_better,
@@ -151,7 +152,7 @@ class _Queries:
 
 
 def _queries(dataset: Dataset, triples: Triples, filter_parts: Sequence[Part]) -> _Queries:
-    known = {side: find_known(dataset, triples, side, filter_parts) for side in SIDES}
+    known = {side: find_known(dataset, side, filter_parts) for side in SIDES}
     return _Queries(
         triples=triples,
         row={int(code): row for row, code in enumerate(dataset.codes(triples))},

@@ -7,7 +7,8 @@ Parquet file: head, relation, tail, and for SIDE head and tail one of the pairs
     SIDE_optimistic, SIDE_pessimistic                    ranks, 1 or more
     SIDE_rank_optimistic, SIDE_rank_pessimistic          the same
 
-Other columns are not looked at.
+Other columns are not looked at. A file that `evaluate --ranks-out` wrote says itself what its ranks are of, see
+`openbiolink.evaluation.rankfile`.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ def evaluate_ranks(
         InputError: as `evaluate`, a test triple is not in the file, or a row is wrong (its place is named).
     """
     source = Path(path)
+    if _is_own(source):
+        return replace(read_ranks(source, dataset), ties=check_ties(ties))
     protocol = check_protocol(dataset, ties=ties, filter_parts=filter_parts, unseen=unseen)
     found, foreign = _read(source, dataset, note)
     asked = list(map(tuple, protocol.triples.tolist()))
@@ -79,7 +82,10 @@ def evaluate_ranks(
             f"{source}: lacks {len(absent)} of {len(asked)} test triples, ({first}) first; add their ranks"
         )
     counts = np.array([found[triple] for triple in asked], np.int64).reshape(-1, len(SIDES), 2)
-    _refuse_too_many(source, dataset, protocol.triples, counts.sum(axis=2), filter_parts)
+    candidates = count_ranked(
+        dataset, protocol.triples, {side: find_known(dataset, side, filter_parts) for side in SIDES}
+    )
+    _refuse_too_many(source, dataset, protocol.triples, counts.sum(axis=2) + 1 - candidates, filter_parts)
     notes = [*protocol.notes, f"{source.name}: the ranks are those of the file, taken as filtered by what is said here"]
     if foreign:
         notes.append(f"{source.name}: triples that are no test triples and were ignored: {foreign}")
@@ -91,11 +97,7 @@ def evaluate_ranks(
         triples=protocol.triples,
         better=counts[:, :, 0],
         equal=counts[:, :, 1],
-        candidates=count_ranked(
-            dataset,
-            protocol.triples,
-            {side: find_known(dataset, protocol.triples, side, filter_parts) for side in SIDES},
-        ),
+        candidates=candidates,
         ties=ties,
         filter_parts=tuple(filter_parts),
         higher_is_better=True,
@@ -215,19 +217,27 @@ def _id_of(label: Any, ids: Mapping[str, int], kind: str, place: str) -> int:
 
 
 def _refuse_too_many(
-    path: Path, dataset: Dataset, triples: Triples, counted: Counts, filter_parts: Sequence[Part]
+    path: Path, dataset: Dataset, triples: Triples, excess: Counts, filter_parts: Sequence[Part]
 ) -> None:
-    """Refuse ranks behind more candidates than there are."""
-    for column, side in enumerate(SIDES):
-        known = find_known(dataset, triples, side, filter_parts)
-        begin, end = known.spans(query_codes(dataset, triples, side))
-        candidates = dataset.num_entities - np.maximum(end - begin, 1)  # the answer is known, or counts for itself
-        worse = np.flatnonzero(counted[:, column] > candidates)
-        if worse.size:
-            row = worse[0]
-            triple = ", ".join(dataset.label(triples[row]))
-            raise InputError(
-                f"{path}: triple ({triple}) has {counted[row, column]} candidates before its {side} or level with it, "
-                f"of {candidates[row]} that the filter ({', '.join(filter_parts)}) leaves; "
-                "give ranks of this data set that are filtered so"
-            )
+    """Refuse ranks that are worse than there are candidates, by as many as `excess` says, shape (n, 2)."""
+    worse = np.argwhere(excess > 0)
+    if worse.size:
+        row, column = worse[0]
+        raise InputError(
+            f"{path}: the {SIDES[column]} of triple ({', '.join(dataset.label(triples[row]))}) is ranked worse than the "
+            f"candidates that the filter ({', '.join(filter_parts)}) leaves, by {excess[row, column]}; "
+            "give ranks of this data set that are filtered so"
+        )
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a file says itself what its ranks are of."""
+    check_file(path)
+    with path.open("rb") as stream:
+        begins = stream.read(len(PARQUET_MAGIC))
+    if begins != PARQUET_MAGIC:
+        return begins.startswith(MARK.encode())
+    try:
+        return metadata(path) is not None
+    except InputError:
+        return False
