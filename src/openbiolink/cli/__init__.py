@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from openbiolink.cli import datasets, sources, split
 from openbiolink.cli.audit import audit
+from openbiolink.cli.compare import compare
 from openbiolink.cli.demo import demo
 from openbiolink.cli.diff import diff
 from openbiolink.cli.evaluate import evaluate
@@ -22,7 +23,7 @@ from openbiolink.cli.screen import plain, say
 from openbiolink.errors import InputError, OpenBioLinkError
 from openbiolink.places import is_remote, place
 
-ROAD = ("sources", "datasets", "generate", "diff", "split", "audit", "evaluate", "demo")
+ROAD = ("sources", "datasets", "generate", "diff", "split", "audit", "evaluate", "compare", "demo")
 INTERRUPTED = 128 + signal.SIGINT
 USAGE_ERRORS: Any = typer.BadParameter.__bases__  # every fault of a command line; has no public name
 
@@ -45,7 +46,7 @@ app = typer.Typer(
 app.add_typer(sources.app, name="sources")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(split.app, name="split")
-for command in (generate, diff, audit, evaluate, demo):
+for command in (generate, diff, audit, evaluate, compare, demo):
     app.command()(command)
 
 

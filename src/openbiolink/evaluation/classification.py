@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,11 +43,13 @@ Scores = npt.NDArray[np.float64]
 BINS = 10
 BATCH = 100
 STEPS = 100  # of the fit of a logistic curve; it needs some ten
-NEGATIVE_FILES: Mapping[str, tuple[str, ...]] = {
-    "train": ("negative_train_sample.csv", "train_negatives.txt", "train_negatives.tsv"),
-    "valid": ("negative_val_sample.csv", "valid_negatives.txt", "valid_negatives.tsv"),
-    "test": ("negative_test_sample.csv", "test_negatives.txt", "test_negatives.tsv"),
-}
+NEGATIVE_FILES: Mapping[Part, tuple[str, ...]] = MappingProxyType(
+    {
+        "train": ("negative_train_sample.csv", "train_negatives.txt", "train_negatives.tsv"),
+        "valid": ("negative_val_sample.csv", "valid_negatives.txt", "valid_negatives.tsv"),
+        "test": ("negative_test_sample.csv", "test_negatives.txt", "test_negatives.tsv"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

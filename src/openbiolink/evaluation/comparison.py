@@ -17,7 +17,8 @@ Should Never Be Zero"; Cohen 1988, "Statistical Power Analysis for the Behaviora
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from openbiolink.evaluation.uncertainty import (
     RESAMPLES,
     ROOM,
     Clusters,
+    bootstrap_intervals,
     check_draws,
     check_metrics,
     contributions,
@@ -44,11 +46,14 @@ from openbiolink.metrics.ranking import mean_metric, tally_ranks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rich.table import Table
+
     from openbiolink.evaluation.result import Evaluation, Sides
     from openbiolink.metrics.ranking import Ties
 
 Values = npt.NDArray[np.float64]
 
+FORMAT = "openbiolink-compare/1"
 ALPHA, POWER = 0.05, 0.8
 FEWEST = 2  # test triples that a comparison needs in any case
 
@@ -209,6 +214,128 @@ def holm(probabilities: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(probabilities) - place) * probabilities[number]))
         corrected[number] = highest
     return corrected
+
+
+def compare_all(
+    evaluations: Mapping[str, Evaluation],
+    *,
+    ties: Ties = "realistic",
+    metrics: Sequence[str] = MEANS,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> dict[str, Any]:
+    """Every model by itself, and each in comparison with the first, as plain Python that JSON can hold.
+
+    Where there are more than two models, `p_holm` is corrected for their number, metric by metric.
+
+    Args:
+        evaluations: by the name to show, two at least.
+        ties: the tie rule, for all.
+        metrics: as in `compare`.
+        seed: of the draws.
+        resamples: as in `compare`.
+        confidence: of the intervals.
+
+    Raises:
+        InputError: as `compare`, or there are fewer than two models.
+    """
+    if len(evaluations) < 2:
+        raise InputError("one set of ranks leaves nothing to compare; give two or more")
+    draws: dict[str, Any] = {"seed": seed, "resamples": resamples, "confidence": confidence}
+    options: dict[str, Any] = {"ties": ties, "metrics": metrics, **draws}
+    (first_name, first), *others = evaluations.items()
+    found = {name: compare(first, other, **options) for name, other in others}
+    corrected = {metric: holm([one[metric].p for one in found.values()]) for metric in metrics}
+    return {
+        "format": FORMAT,
+        "version": version("openbiolink"),
+        "dataset": describe_dataset(first),
+        "filter_parts": list(first.filter_parts),
+        "candidate_set": dict(first.candidate_set),
+        "test_triples": len(first.triples),
+        "ties": ties,
+        "metrics": list(metrics),
+        **draws,
+        "alpha": ALPHA,
+        "power": POWER,
+        "models": [
+            {"name": name, "metrics": {key: asdict(one) for key, one in bootstrap_intervals(own, **options).items()}}
+            for name, own in evaluations.items()
+        ],
+        "comparisons": [
+            {
+                "first": first_name,
+                "second": name,
+                "metrics": {key: asdict(one[key]) | {"p_holm": corrected[key][place]} for key in metrics},
+            }
+            for place, (name, one) in enumerate(found.items())
+        ],
+    }
+
+
+def render_comparison(document: Mapping[str, Any]) -> tuple[Table, Table]:
+    """What `compare_all` found as tables for the terminal: the models, and their differences."""
+    from rich.text import Text
+
+    share, last = f"{document['confidence']:.0%}", document["metrics"][-1]
+    title = f"{document['test_triples']:,} test triples, ties {document['ties']}"
+    models = _table(title, ("value", f"{share} interval", "standard error"))
+    for model in document["models"]:
+        for name, one in model["metrics"].items():
+            error = "" if one["standard_error"] is None else _shown(name, one["standard_error"])
+            shown = (_shown(name, one["value"]), _range(name, one), error)
+            models.add_row(Text(model["name"]), name, *shown, end_section=name == last)
+    p, shown_p = ("p_holm", "p (Holm)") if len(document["comparisons"]) > 1 else ("p", "p")
+    titles = ("difference", f"{share} interval", shown_p, "effect", "wins / ties / losses", "needed")
+    differences = _table(f"differences from {document['comparisons'][0]['first']}", titles)
+    for pair in document["comparisons"]:
+        for name, one in pair["metrics"].items():
+            cells = (
+                _shown(name, one["difference"], sign="+"),
+                _range(name, one, sign="+"),
+                f"{one[p]:.4f}",
+                "" if one["effect"] is None else f"{one['effect']:+.3f}",
+                f"{one['wins']:,} / {one['ties']:,} / {one['losses']:,}",
+                "" if one["needed"] is None else f"{one['needed']:,}",
+            )
+            differences.add_row(Text(pair["second"]), name, *cells, end_section=name == last)
+    return models, differences
+
+
+def advice(document: Mapping[str, Any]) -> list[str]:
+    """A line for each difference that more test triples than there are would be needed to find.
+
+    Args:
+        document: of `compare_all`.
+    """
+    there = document["test_triples"]
+    return [
+        f"{pair['second']}: this difference in {name} needs about {one['needed']:,} test triples, there are {there:,}"
+        for pair in document["comparisons"]
+        for name, one in pair["metrics"].items()
+        if one["needed"] is not None and one["needed"] > there
+    ]
+
+
+def _table(title: str, numbers: Sequence[str]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title))
+    table.add_column("model", overflow="fold")
+    table.add_column("metric")
+    for name in numbers:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _shown(name: str, value: float, sign: str = "") -> str:
+    return f"{value:{sign},.2f}" if name == "mean_rank" else f"{value:{sign}.4f}"
+
+
+def _range(name: str, one: Mapping[str, float], sign: str = "") -> str:
+    return f"{_shown(name, one['low'], sign)} … {_shown(name, one['high'], sign)}"
 
 
 def _aligned(first: Evaluation, second: Evaluation) -> list[tuple[Evaluation, Any]]:

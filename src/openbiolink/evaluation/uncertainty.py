@@ -11,9 +11,9 @@ to the Bootstrap", section 13.3 (percentile interval); Cameron et al. 2008, "Boo
 with Clustered Errors" (clusters drawn whole).
 
 Random numbers are those of NumPy's PCG64. Sums are exact: contributions are first rounded to multiples of a power of
-two, 2 ** -32 of the largest where there are a million queries. Clusters are drawn from a list that is sorted by what they
-contribute. So an interval depends on seed and ranks alone, not on the order of triples, the metrics that are asked for,
-or threads.
+two, 2 ** -32 of the largest where there are a million queries. Clusters are drawn from a list that is sorted by what
+they contribute. So an interval depends on seed and ranks alone, not on the order of triples, the metrics that are asked
+for, or threads.
 """
 
 from __future__ import annotations
