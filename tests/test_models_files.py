@@ -1,5 +1,6 @@
 """Files of other programs: whatever the order of their ids, ranks are those of the formula; all else is refused."""
 
+import dataclasses
 import gzip
 import json
 import os
@@ -22,6 +23,7 @@ from openbiolink.errors import InputError, ScoreError
 from openbiolink.evaluation.models import FORMATS, evaluate_ranks, load_scorer, read_model
 from openbiolink.evaluation.models.embeddings import KINDS
 from openbiolink.evaluation.models.maps import read_labels
+from openbiolink.evaluation.rankfile import write_ranks as write_kept
 from openbiolink.metrics import TIES
 from oracles import vectors as oracle
 
@@ -536,6 +538,14 @@ def test_ranks_of_every_form_come_back(tmp_path, form, tied):
     packed = evaluate_ranks(target, GRAPH)
     assert (packed.better == tied.better).all()
     assert (packed.equal == tied.equal).all()
+
+
+@pytest.mark.parametrize("ending", ["tsv", "parquet"])
+def test_ranks_that_were_kept_here_say_themselves_what_they_are_of(tmp_path, tied, ending):
+    write_kept(dataclasses.replace(tied, filter_parts=("train",), left_out=3), tmp_path / f"kept[1].{ending}")
+    found = evaluate_ranks(tmp_path / f"kept[1].{ending}", GRAPH, ties="optimistic")
+    assert (found.filter_parts, found.left_out, found.ties) == (("train",), 3, "optimistic")
+    assert found.metrics(ties="realistic") == tied.metrics(ties="realistic")
 
 
 def changed(column, text):

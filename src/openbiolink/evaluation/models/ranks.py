@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,17 +24,18 @@ import numpy.typing as npt
 
 from openbiolink.dataset import PARTS, TRIPLE, Dataset, Part, Triples, ignore
 from openbiolink.errors import InputError
-from openbiolink.evaluation.known import count_ranked, find_known, query_codes
+from openbiolink.evaluation.known import count_ranked, find_known
+from openbiolink.evaluation.rankfile import KEY, MARK, read_ranks
 from openbiolink.evaluation.ranking import UnseenRule, check_protocol
 from openbiolink.evaluation.result import SIDES, Evaluation
 from openbiolink.files import check_file, iter_lines
-from openbiolink.tables import open_database
+from openbiolink.metrics.ranking import Ties, check_ties
+from openbiolink.tables import open_database, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from openbiolink.files import Note
-    from openbiolink.metrics.ranking import Ties
 
 Counts = npt.NDArray[np.int64]
 
@@ -71,7 +73,8 @@ def evaluate_ranks(
     """
     source = Path(path)
     if _is_own(source):
-        return replace(read_ranks(source, dataset), ties=check_ties(ties))
+        check_ties(ties)
+        return replace(read_ranks(source, dataset), ties=ties)
     protocol = check_protocol(dataset, ties=ties, filter_parts=filter_parts, unseen=unseen)
     found, foreign = _read(source, dataset, note)
     asked = list(map(tuple, protocol.triples.tolist()))
@@ -150,18 +153,24 @@ def _text_rows(path: Path, note: Note) -> Iterator[tuple[str, Mapping[str, Any]]
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    rows = _read_parquet(path, "SELECT * FROM read_parquet({})")
+    header = next(rows)
+    _columns(header, path)
+    for number, cells in enumerate(rows, 1):
+        yield f"{path}, row {number}", dict(zip(header, cells, strict=True))
+
+
+def _read_parquet(path: Path, query: str) -> Iterator[Sequence[Any]]:
+    """The names of the columns, then the rows, of a query in which `{}` stands for the file."""
     import duckdb
 
+    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))  # stand for themselves
     with open_database() as (connection, _):
         try:
-            result = connection.execute("SELECT * FROM read_parquet(?)", [str(path)])
-            header = [column[0] for column in result.description or ()]
-            _columns(header, path)
-            number = 0
+            result = connection.execute(query.format(quote(plain)))
+            yield [column[0] for column in result.description or ()]
             while rows := result.fetchmany(10_000):
-                for cells in rows:
-                    number += 1
-                    yield f"{path}, row {number}", dict(zip(header, cells, strict=True))
+                yield from rows
         except duckdb.Error as error:
             fault = str(error).splitlines()[0]
             raise InputError(f"{path}: is no Parquet file that can be read ({fault}); write it again") from error
@@ -223,9 +232,10 @@ def _refuse_too_many(
     worse = np.argwhere(excess > 0)
     if worse.size:
         row, column = worse[0]
+        triple = ", ".join(dataset.label(triples[row]))
         raise InputError(
-            f"{path}: the {SIDES[column]} of triple ({', '.join(dataset.label(triples[row]))}) is ranked worse than the "
-            f"candidates that the filter ({', '.join(filter_parts)}) leaves, by {excess[row, column]}; "
+            f"{path}: the {SIDES[column]} of triple ({triple}) is ranked worse than the candidates that the filter "
+            f"({', '.join(filter_parts)}) leaves, by {excess[row, column]}; "
             "give ranks of this data set that are filtered so"
         )
 
@@ -237,7 +247,5 @@ def _is_own(path: Path) -> bool:
         begins = stream.read(len(PARQUET_MAGIC))
     if begins != PARQUET_MAGIC:
         return begins.startswith(MARK.encode())
-    try:
-        return metadata(path) is not None
-    except InputError:
-        return False
+    _, *found = _read_parquet(path, "SELECT value FROM parquet_kv_metadata({}) WHERE key = " + quote(KEY))
+    return bool(found)
