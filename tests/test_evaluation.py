@@ -505,7 +505,7 @@ def test_progress_is_told():
 
 def test_what_the_result_says_about_itself():
     result = evaluate(baseline("degree", GRAPH), GRAPH, ties="pessimistic", filter_parts=("train",)).to_dict()
-    assert result["format"] == "openbiolink-result/1"
+    assert result["format"] == "openbiolink-result/2"
     assert result["model"] == "degree"
     assert result["ties"] == "pessimistic"
     assert result["filter_parts"] == ["train"]

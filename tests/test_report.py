@@ -103,7 +103,7 @@ def make_split() -> dict[str, Any]:
 
 def make_result(model: str, base: float) -> dict[str, Any]:
     return {
-        "format": "openbiolink-result/1",
+        "format": "openbiolink-result/2",
         "version": "9.9.9",
         "model": model,
         "ties": "realistic",

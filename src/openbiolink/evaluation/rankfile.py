@@ -244,8 +244,8 @@ def _read_numbers(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str
     found = connection.execute(f"SELECT head, relation, tail FROM kept WHERE {wrong} LIMIT 1").fetchall()
     if found:
         raise InputError(
-            f"{path}: the counts of triple ({', '.join(map(str, found[0]))}) cannot be; whole numbers, less better and "
-            "equal ones than candidates; write the file again"
+            f"{path}: the counts of triple ({', '.join(map(str, found[0]))}) cannot be: there are "
+            "more better and equal ones than candidates, or no numbers; write the file again"
         )
     casts = ", ".join(f"{name}::BIGINT AS {name}" for name in NUMBERS)
     columns = connection.execute(f"SELECT {casts} FROM kept").fetchnumpy()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Document = Mapping[str, Any]
 
 FORMAT = "openbiolink-report/1"
-EXPECTED = {"graph": "openbiolink-graph/1", "split": "openbiolink-split/1", "result": "openbiolink-result/1"}
+EXPECTED = {"graph": "openbiolink-graph/1", "split": "openbiolink-split/1", "result": "openbiolink-result/2"}
 HTML_NAME, JSON_NAME = "report.html", "report.json"
 READ, KEPT = "read", "kept"
 SHOWN_METRICS = {"mrr": "MRR", "hits@1": "hits@1", "hits@3": "hits@3", "hits@10": "hits@10"}
@@ -46,7 +46,7 @@ def write_report(
         folder: made where it is absent.
         graph: the manifest of the graph, format `openbiolink-graph/1`.
         split: the manifest of the split, format `openbiolink-split/1`.
-        results: one document per model, format `openbiolink-result/1`; may be empty.
+        results: one document per model, format `openbiolink-result/2`; may be empty.
         remark: one sentence to show below the title, such as where the data come from.
 
     Returns:
