@@ -498,6 +498,9 @@ def test_libkge_models_that_are_not_known_are_refused(tmp_path, config_class):
     (tmp_path / "c.pt").write_bytes(b"PK\x03\x04 no checkpoint")
     with pytest.raises(InputError, match="cannot be read"):
         read_model("libkge", tmp_path / "c.pt", GRAPH)
+    (tmp_path / "c.pt").write_bytes(b"<html>")
+    with pytest.raises(InputError, match="no file that PyTorch or pickle wrote"):
+        read_model("libkge", tmp_path / "c.pt", GRAPH)
 
 
 # ranks

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+import torch
 
 from openbiolink import evaluate
 from openbiolink.cli import app
@@ -132,8 +133,6 @@ def _train(case, parts, folder):
 
 def slack(case, model):
     """What the float32 scores of a model may be off by, twice: that of an answer and that of a competitor."""
-    import torch
-
     with torch.no_grad():
         entities = [part().abs().double().flatten(1) for part in model.entity_representations]
         relations = [part().abs().double().flatten(1) for part in model.relation_representations]
@@ -150,8 +149,6 @@ def slack(case, model):
 
 def gaps(model, train, triple, side):
     """Float64 scores of all entities less that of the answer, by PyKEEN's own formula."""
-    import torch
-
     h, r, t = train.entity_to_id[triple[0]], train.relation_to_id[triple[1]], train.entity_to_id[triple[2]]
     with torch.no_grad():
         if side == "tail":
@@ -231,6 +228,13 @@ def test_maps_of_another_model_are_refused(graph, trained, tmp_path):
     longer.write_text(text.replace('"a ""quoted"" one"', 'a "quoted" one') + "40\tone more\n")
     with pytest.raises(InputError, match="40 entities, its id map 41"):
         read_model("pykeen", folder, dataset, entity_map=longer, trust=True)
-    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"has no trained_model\.pkl"):
+        read_model("pykeen", tmp_path, dataset, trust=True)
+    (tmp_path / "trained_model.pkl").write_bytes((folder / "trained_model.pkl").read_bytes())
     with pytest.raises(InputError, match="--entity-map"):
-        read_model("pykeen", tmp_path / "empty", dataset, trust=True)
+        read_model("pykeen", tmp_path, dataset, trust=True)
+    torch.save({"a": 1}, tmp_path / "trained_model.pkl")
+    (folder / "training_triples").rename(tmp_path / "training_triples")
+    with pytest.raises(InputError, match="holds a dict, expected a model of PyKEEN"):
+        read_model("pykeen", tmp_path, dataset, trust=True)
+    (tmp_path / "training_triples").rename(folder / "training_triples")

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+MAGICS = (b"PK", b"\x80")  # of the zip file that PyTorch writes, and of a pickle
+
 
 def load_checkpoint(path: Path, *, trust: bool, harmless: Sequence[type] = ()) -> Any:
     """What a file that `torch.save` wrote holds, on the processor.
@@ -27,6 +29,9 @@ def load_checkpoint(path: Path, *, trust: bool, harmless: Sequence[type] = ()) -
         InputError: PyTorch is absent, the file is damaged, or it holds more than may be read without trust.
     """
     check_file(path)
+    with path.open("rb") as stream:
+        if not stream.read(2).startswith(MAGICS):
+            raise InputError(f"{path}: is no file that PyTorch or pickle wrote; give the right one")
     try:
         torch = import_module("torch")
     except ImportError as error:

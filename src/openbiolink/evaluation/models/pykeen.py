@@ -106,6 +106,7 @@ def read_pykeen(
         InputError: there is no trust, PyKEEN is absent, a file is absent or damaged, or they do not fit.
     """
     folder = check_folder(Path(path))
+    _refuse_untrusted(folder / MODEL, trust=trust)
     labels = [
         read_labels(map_path(folder / TRIPLES, many, given, names=names), quoted=given is None, note=note)
         for many, given, names in (
@@ -114,7 +115,7 @@ def read_pykeen(
         )
     ]
     places = find_places(dataset, labels[0], labels[1], place=str(folder), note=note)
-    model = _load(folder / MODEL, trust=trust)
+    model = _load(folder / MODEL)
     for kind, number in (("entities", places.num_entities), ("relations", places.num_relations)):
         has = model.num_entities if kind == "entities" else model.num_real_relations
         if has != number:
@@ -134,14 +135,19 @@ def read_pykeen(
     return BatchModel(model, places)
 
 
-def _load(path: Path, *, trust: bool) -> Any:
-    if path.is_file() and not trust:
+def _refuse_untrusted(path: Path, *, trust: bool) -> None:
+    if not path.is_file():
+        raise InputError(f"{path.parent}: has no {path.name}; give a folder that PyKEEN's `save_to_directory` wrote")
+    if not trust:
         raise InputError(f"{path}: is a pickle, which runs code when it is read; say --trust if you know who made it")
+
+
+def _load(path: Path) -> Any:
     try:
         kind = import_module("pykeen.models").Model
     except ImportError as error:
         raise InputError(f"{path}: needs PyKEEN; run `pip install 'openbiolink[pykeen]'`") from error
-    model = load_checkpoint(path, trust=trust)
+    model = load_checkpoint(path, trust=True)
     if not isinstance(model, kind):
         raise InputError(f"{path}: holds a {type(model).__name__}, expected a model of PyKEEN; give the right folder")
     model.eval()
