@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 Counts = npt.NDArray[np.int64]
 
-QUERIES, CANDIDATES, STRIP = 512, 1024, 512  # of a block: rows, columns; columns that are counted at a time
+QUERIES, CANDIDATES, STRIP = 512, 1024, 128  # of a block: rows, columns; columns that are counted at a time
 UNIT = 2.0**-24  # of float32: half the distance of 1 to the next number
 ROOM = 1.01
 TINY = 2.0**-125
@@ -368,24 +368,29 @@ def _count_block(  # noqa: PLR0917
     """
     centre, fixed, slope, curve, longest = bounds
     for b in range(scores.shape[0]):
-        for first in range(0, scores.shape[1], STRIP):
-            strip = scores[b, first : first + STRIP]
-            for a in range(offsets[b], offsets[b + 1]):
-                epsilon = fixed[a] + (slope[b] + curve[b] * longest) * longest
-                low, high = _float_below(centre[a] - epsilon), _float_above(centre[a] + epsilon)
-                sure, likely = np.int32(0), np.int32(0)
-                if epsilon < np.inf:
+        row = scores[b]
+        for a in range(offsets[b], offsets[b + 1]):
+            epsilon = fixed[a] + (slope[b] + curve[b] * longest) * longest
+            decides = epsilon < np.inf
+            low, high = _float_below(centre[a] - epsilon), _float_above(centre[a] + epsilon)
+            above, level_with = 0, 0
+            for first in range(0, row.shape[0], STRIP):
+                strip = row[first : first + STRIP]
+                if decides:
+                    sure, likely = np.int32(0), np.int32(0)
                     for j in range(strip.shape[0]):
                         sure += strip[j] > high
                         likely += strip[j] >= low
-                    better[a] += sure
+                    above += sure
                     if sure == likely:
                         continue
                 for j in range(strip.shape[0]):
-                    if epsilon == np.inf or (strip[j] >= low and strip[j] <= high):
+                    if not decides or (strip[j] >= low and strip[j] <= high):
                         exact = score(vectors[b], weights[b], block[first + j])
-                        better[a] += exact > level[a]
-                        equal[a] += exact == level[a]
+                        above += exact > level[a]
+                        level_with += exact == level[a]
+            better[a] += above
+            equal[a] += level_with
 
 
 @numba.njit(nogil=True)
