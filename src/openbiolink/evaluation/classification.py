@@ -204,7 +204,7 @@ def average_precision(positive: Scores, negative: Scores) -> float:
         negative: likewise.
 
     >>> average_precision(np.array([1.0, 2.0]), np.array([0.0, 1.0]))
-    0.8333333333333334
+    0.8333333333333333
     """
     ours, theirs = (counts[::-1] for counts in _tally_scores(positive, negative))
     true, found = np.cumsum(ours), np.cumsum(ours + theirs)

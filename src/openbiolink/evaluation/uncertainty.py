@@ -193,13 +193,13 @@ def contributions(evaluation: Evaluation, side: Sides, *, ties: Ties | None, met
         InputError: there is no such side, tie rule or metric.
     """
     ranks = evaluation.ranks(side, ties=ties).reshape(len(evaluation.triples), -1)
-    return np.stack([round_for_sums(mean_metric(name).of(ranks)) for name in metrics], axis=2)
+    return np.stack([round_for_sums(mean_metric(name).of(ranks, 1)) for name in metrics], axis=2)
 
 
 def round_for_sums(values: Values) -> Values:
     """The numbers as multiples of a power of two so large that no sum of as many of them is rounded.
 
-    >>> round_for_sums(np.array([1.0, 1 / 3]))[1] == 1 / 3, round_for_sums(np.full(4, 0.5)).tolist()
+    >>> bool(round_for_sums(np.array([1.0, 1 / 3]))[1] == 1 / 3), round_for_sums(np.full(4, 0.5)).tolist()
     (False, [0.5, 0.5, 0.5, 0.5])
     """
     largest = float(np.abs(values).max(initial=0.0)) * max(values.size, 1)

@@ -225,14 +225,14 @@ class Mean:
     """A metric that is the mean over all queries of a number that follows from the rank.
 
     Attributes:
-        of: ranks → that number of each.
+        of: (ranks, 1 or how often each occurs) → that number of each, times as often.
         moments: its expectation and variance for one query of random rank.
         best: the metric of a perfect model.
         rising: whether larger is better.
         within_one: whether it is from 0 to 1.
     """
 
-    of: Callable[[Ranks], Ranks]
+    of: Callable[[Ranks, Counts | int], Ranks]
     moments: Callable[[Counts], Moments]
     best: float
     rising: bool
@@ -240,7 +240,7 @@ class Mean:
 
     def value(self, tally: Tally) -> float:
         """The metric."""
-        return math.fsum(tally.counts * self.of(tally.ranks)) / tally.total
+        return math.fsum(self.of(tally.ranks, tally.counts)) / tally.total
 
     def chance(self, tally: Tally) -> Chance:
         """The metric of random ranks."""
@@ -255,19 +255,23 @@ def mean_metric(name: str) -> Mean:
     Raises:
         InputError: there is no such mean.
 
-    >>> mean_metric("hits@5").of(np.array([5.0, 5.5])).tolist()
+    >>> mean_metric("hits@5").of(np.array([5.0, 5.5]), 1).tolist()
     [1.0, 0.0]
     """
     if name == "mrr":
-        return Mean(of=lambda ranks: 1 / ranks, moments=chance_of_mrr, best=1.0, rising=True, within_one=True)
+        return Mean(
+            of=lambda ranks, times: times / ranks, moments=chance_of_mrr, best=1.0, rising=True, within_one=True
+        )
     if name == "mean_rank":
-        return Mean(of=lambda ranks: ranks, moments=chance_of_mean_rank, best=1.0, rising=False, within_one=False)
+        return Mean(
+            of=lambda ranks, times: times * ranks, moments=chance_of_mean_rank, best=1.0, rising=False, within_one=False
+        )
     word, _, number = name.partition("@")
     if word != "hits" or not (number.isascii() and number.isdecimal() and int(number)) or number.startswith("0"):
         raise InputError(f"metric {name!r} is no mean over queries; choose mrr, mean_rank or hits@K, as in hits@10")
     k = int(number)
     return Mean(
-        of=lambda ranks: (ranks <= k).astype(np.float64),
+        of=lambda ranks, times: times * (ranks <= k).astype(np.float64),
         moments=partial(chance_of_hits, k=k),
         best=1.0,
         rising=True,
