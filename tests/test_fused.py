@@ -6,8 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openbiolink import evaluate, from_labelled
+from openbiolink.dataset import PARTS, reindex
 from openbiolink.evaluation import fused
+from openbiolink.evaluation.candidates import Candidates
+from openbiolink.evaluation.known import find_known
 from openbiolink.evaluation.vectors import complex_bilinear, cp, distmult, rescal, rotate, simple, transe
+from openbiolink.progress import silent
 from oracles import vectors as oracle
 
 RELATIONS = ("r", "s", "t")
@@ -128,3 +132,99 @@ def test_blocks_and_threads_change_nothing(name, seed, kind, rows, columns):
         again = counts(model, dataset)
     assert (again[0] == better).all()
     assert (again[1] == equal).all()
+
+
+def sets_of(dataset, generator):
+    """Three sets of candidates, one of them empty, and all entities; which relation has which is drawn."""
+    sets = tuple(np.unique(generator.integers(0, dataset.num_entities, size)) for size in (20, 5, 0))
+    of = {side: generator.integers(-1, len(sets), dataset.num_relations) for side in ("head", "tail")}
+    return Candidates(
+        kind="typed", names=("A", "B", "C"), sets=sets, of=of, sums=("", "", ""), relations=dataset.relations
+    )
+
+
+@settings(deadline=None, max_examples=10)
+@given(name=st.sampled_from(NAMES), seed=st.integers(0, 1000), kind=st.sampled_from(["normal", "whole"]))
+def test_candidate_sets_are_those_of_the_scores(name, seed, kind):
+    generator = np.random.default_rng(seed)
+    dataset = graph(generator, 50, 30)
+    model, _ = build(name, generator, 50, 12, kind)
+    candidates = sets_of(dataset, generator)
+    rows = np.array([(h, r, t) for h in range(50) for r in range(3) for t in range(50)])
+    table = fused.score_triples(model, rows).reshape(50, 3, 50)
+    if model.candidates["head"] is not model.candidates["tail"] or name.startswith(("rotate", "rescal")):
+        return  # the score of a triple depends on the side by rounding
+
+    def scorer(batch):
+        return table[:, batch[:, 1], batch[:, 2]].T, table[batch[:, 0], batch[:, 1]]
+
+    exact = [evaluate(each, dataset, unseen="keep", candidates=candidates) for each in (model, scorer)]
+    if kind == "whole":
+        assert (exact[0].better == exact[1].better).all()
+        assert (exact[0].equal == exact[1].equal).all()
+    assert (exact[0].candidates == exact[1].candidates).all()
+    assert (exact[0].better + exact[0].equal < exact[0].candidates).all()
+    assert exact[0].candidate_set["kind"] == "typed"
+
+
+@settings(deadline=None, max_examples=10)
+@given(seed=st.integers(0, 1000), kind=st.sampled_from(["normal", "wild"]), of=st.integers(1, 4))
+def test_shards_add_up_and_entities_may_be_in_any_order(seed, kind, of):
+    generator = np.random.default_rng(seed)
+    dataset = graph(generator, 50, 30)
+    model, _ = build("distmult", generator, 50, 12, kind)
+    better, equal = counts(model, dataset)
+    known = {side: find_known(dataset, side, PARTS) for side in ("head", "tail")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fused, "QUERIES", 3)
+        parts = [
+            fused.count_vectors(
+                model, dataset, dataset.test, known, shard=fused.Shard(number=number, of=of), progress=silent
+            )
+            for number in range(of)
+        ]
+    assert (sum(part[0] for part in parts) == better).all()
+    assert (sum(part[1] for part in parts) == equal).all()
+    order = generator.permutation(50)
+    moved = reindex(dataset, entities=[dataset.entities[old] for old in order], relations=dataset.relations)
+    entities = model.candidates["tail"][order]
+    relations = model.query("tail", np.zeros(3, int), np.arange(3)).vectors / model.candidates["tail"][0]
+    again = counts(distmult(entities, relations.astype(np.float32)), moved)
+    if np.isfinite(relations).all() and (relations.astype(np.float32) == relations).all():
+        assert (again[0] == better).all()
+        assert (again[1] == equal).all()
+
+
+def test_equal_vectors_have_equal_scores():
+    generator = np.random.default_rng(1)
+    dataset = graph(generator, 60, 40)
+    entities = np.tile(generator.standard_normal((20, 33), dtype=np.float32), (3, 1))
+    for model in (
+        distmult(entities, generator.standard_normal((3, 33), dtype=np.float32)),
+        transe(entities, generator.standard_normal((3, 33), dtype=np.float32), norm=1),
+    ):
+        result = evaluate(model, dataset, unseen="keep", filter_parts=())
+        assert (result.equal == 2).all()
+
+
+def test_numbers_that_overflow_float32_are_still_ranked():
+    generator = np.random.default_rng(2)
+    dataset = graph(generator, 60, 40)
+    model, _ = build("distmult", generator, 60, 8, "whole")
+    large = distmult(model.candidates["tail"] * np.float32(2.0**100), np.full((3, 8), 2.0**60, np.float32))
+    small = distmult(model.candidates["tail"], np.ones((3, 8), np.float32))
+    assert (counts(large, dataset)[0] == counts(small, dataset)[0]).all()
+    assert (counts(large, dataset)[1] == counts(small, dataset)[1]).all()
+
+
+def test_a_sample_has_the_ranks_of_the_whole():
+    generator = np.random.default_rng(3)
+    dataset = graph(generator, 60, 40)
+    model, _ = build("transe-2", generator, 60, 8, "normal")
+    whole = evaluate(model, dataset, unseen="keep")
+    part = evaluate(model, dataset, unseen="keep", sample=11, seed=5)
+    row = {tuple(triple): number for number, triple in enumerate(whole.triples.tolist())}
+    own = [row[tuple(triple)] for triple in part.triples.tolist()]
+    assert len(set(own)) == 11
+    assert (whole.better[own] == part.better).all()
+    assert (part.sample.population, part.sample.seed) == (len(whole.triples), 5)

@@ -156,7 +156,7 @@ def _text(text: str) -> npt.NDArray[np.uint8]:
 
 def _sums(arrays: Iterable[npt.NDArray[Any]]) -> npt.NDArray[np.uint32]:
     """The CRC-32 of each array."""
-    return np.array([zlib.crc32(np.ascontiguousarray(array)) for array in arrays], np.uint32)
+    return np.array([zlib.crc32(np.ascontiguousarray(array).data) for array in arrays], np.uint32)
 
 
 def _next(stream: Any) -> npt.NDArray[Any]:

@@ -34,16 +34,17 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from openbiolink.errors import InputError
-from openbiolink.evaluation.known import ANSWER_COLUMN, query_codes
+from openbiolink.evaluation.known import ANSWER_COLUMN, RELATION, query_codes
 from openbiolink.evaluation.result import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from openbiolink.dataset import Dataset, Triples
+    from openbiolink.evaluation.candidates import Candidates
     from openbiolink.evaluation.known import KnownAnswers
     from openbiolink.evaluation.result import Side
-    from openbiolink.evaluation.vectors import Form, Queries, VectorModel
+    from openbiolink.evaluation.vectors import Form, Parameters, Queries, VectorModel
     from openbiolink.progress import Progress
 
 Counts = npt.NDArray[np.int64]
@@ -52,6 +53,17 @@ QUERIES, CANDIDATES, STRIP = 512, 1024, 128  # of a block: rows, columns; column
 UNIT = 2.0**-24  # of float32: half the distance of 1 to the next number
 ROOM = 1.01
 TINY = 2.0**-125
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """One of several equal parts of the work: every batch whose number leaves `number` when divided by `of`."""
+
+    number: int = 0
+    of: int = 1
+
+
+WHOLE = Shard()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,17 +91,21 @@ def count_vectors(
     triples: Triples,
     known: Mapping[Side, KnownAnswers],
     *,
+    candidates: Candidates | None = None,
     threads: int | None = None,
+    shard: Shard = WHOLE,
     progress: Progress,
 ) -> tuple[Counts, Counts]:
     """Candidates better than the answer and equal to it, for every triple and side: two arrays of shape (n, 2).
 
     Args:
         model: with the ids of the data set.
-        dataset: all of its entities are candidates.
+        dataset: the entities.
         triples: whose ends are asked for.
         known: for each side what is no candidate, besides the answer.
+        candidates: what else is none; all entities are candidates by default.
         threads: how many; as many as there are processors by default.
+        shard: which batches of questions are counted; the others stay 0.
         progress: told how many questions are done.
 
     Raises:
@@ -101,50 +117,130 @@ def count_vectors(
             f"{dataset.num_entities} and {dataset.num_relations}; give the model that was trained on it"
         )
     better, equal = np.zeros((len(triples), 2), np.int64), np.zeros((len(triples), 2), np.int64)
-    asked = {side: list_questions(dataset, triples, side) for side in SIDES}
-    total, done = sum(len(questions.given) for questions in asked.values()), 0
+    tasks = [
+        (column, side, list_questions(dataset, triples, side, rows), ids)
+        for column, side in enumerate(SIDES)
+        for rows, ids in _by_candidates(triples, side, candidates)
+    ]
+    total, done = sum(len(questions.given) for _, _, questions, _ in tasks), 0
     progress("rank", 0, total)
-    for column, side in enumerate(SIDES):
-        questions = asked[side]
-        codes = questions.given * dataset.num_relations + questions.relation
-        spans = known[side].spans(codes)
+    for column, side, questions, ids in tasks:
         above, level = np.zeros(len(questions.answers), np.int64), np.zeros(len(questions.answers), np.int64)
-        for number in _count_side(model, side, questions, (known[side].answers, *spans), above, level, threads):
+        pool = _pool(model.candidates[side], ids)
+        spans = known[side].spans(questions.given * dataset.num_relations + questions.relation)
+        known_here = (known[side].answers, *spans)
+        for number in _count_questions(model, side, questions, pool, known_here, above, level, threads, shard):
             done += number
             progress("rank", done, total)
         better[questions.rows, column], equal[questions.rows, column] = above, level
     return better, equal
 
 
-def list_questions(dataset: Dataset, triples: Triples, side: Side) -> Questions:
-    """The different questions that triples ask on one side, in ascending order of entity and relation."""
-    codes = query_codes(dataset, triples, side)
+def score_triples(model: VectorModel, triples: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
+    """The exact score of each triple of ids, shape (n,), in the tail's place.
+
+    Args:
+        model: with the ids of the triples.
+        triples: shape (n, 3).
+    """
+    out = np.empty(len(triples))
+    for first in range(0, len(triples), QUERIES):
+        batch = triples[first : first + QUERIES]
+        asked = model.query("tail", batch[:, 0], batch[:, 1])
+        _score_answers(
+            SCORES[model.form],
+            np.ascontiguousarray(asked.vectors),
+            _weights(asked),
+            model.candidates["tail"],
+            np.arange(len(batch) + 1),
+            batch[:, 2].astype(np.int64),
+            out[first : first + QUERIES],
+        )
+    return out
+
+
+def _by_candidates(
+    triples: Triples, side: Side, candidates: Candidates | None
+) -> list[tuple[Counts, npt.NDArray[np.int64] | None]]:
+    """Rows of triples whose answers compete with the same entities, and those entities; None where it is all."""
+    if candidates is None:
+        return [(np.arange(len(triples)), None)]
+    sets = candidates.of[side][triples[:, RELATION]]
+    return [
+        (np.flatnonzero(sets == number), None if number < 0 else candidates.sets[number])
+        for number in np.unique(sets).tolist()
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """What answers compete with.
+
+    Attributes:
+        table: vectors of all entities, shape (num_entities, d).
+        vectors: of the candidates, shape (n, d).
+        halves: half the squared length of each candidate, shape (n,).
+        longest: length of the longest vector of each block of candidates, rounded up.
+        inside: for every entity whether it is a candidate.
+    """
+
+    table: npt.NDArray[np.float32]
+    vectors: npt.NDArray[np.float32]
+    halves: npt.NDArray[np.float32]
+    longest: npt.NDArray[np.float64]
+    inside: npt.NDArray[np.bool_]
+
+
+def _pool(table: npt.NDArray[np.float32], ids: npt.NDArray[np.int64] | None) -> Pool:
+    vectors = table if ids is None else table[ids]
+    inside = np.full(len(table), ids is None)
+    if ids is not None:
+        inside[ids] = True
+    squares = np.empty(len(vectors))
+    for first in range(0, len(vectors), CANDIDATES):
+        block = vectors[first : first + CANDIDATES].astype(np.float64)
+        squares[first : first + CANDIDATES] = np.einsum("ij,ij->i", block, block)
+    longest = np.maximum.reduceat(squares, np.arange(0, len(squares), CANDIDATES)) if len(squares) else squares
+    with np.errstate(over="ignore"):  # such candidates are not compared in float32, see `_bounds`
+        halves = (squares / 2).astype(np.float32)
+    return Pool(
+        table=table,
+        vectors=vectors,
+        halves=halves,
+        longest=np.sqrt(longest) * ROOM,
+        inside=inside,
+    )
+
+
+def list_questions(dataset: Dataset, triples: Triples, side: Side, rows: Counts) -> Questions:
+    """The different questions that some rows of triples ask, in ascending order of entity and relation."""
+    codes = query_codes(dataset, triples[rows], side)
     order = np.argsort(codes, kind="stable")
-    ordered = codes[order]
+    ordered, rows = codes[order], rows[order]
     first = np.flatnonzero(np.diff(ordered, prepend=-1))
     given, relation = np.divmod(ordered[first], dataset.num_relations)
     return Questions(
         given=given,
         relation=relation,
         offsets=np.append(first, len(codes)),
-        answers=triples[order, ANSWER_COLUMN[side]].astype(np.int64),
-        rows=order,
+        answers=triples[rows, ANSWER_COLUMN[side]].astype(np.int64),
+        rows=rows,
     )
 
 
-def _count_side(  # noqa: PLR0917 - all of `count_vectors`
+def _count_questions(  # noqa: PLR0917 - all of `count_vectors`
     model: VectorModel,
     side: Side,
     questions: Questions,
+    pool: Pool,
     known: tuple[Any, Counts, Counts],
     better: Counts,
     equal: Counts,
     threads: int | None,
+    shard: Shard,
 ) -> Iterator[int]:
     """Fill `better` and `equal`, and give the number of questions in each batch that is done."""
-    table = model.candidates[side]
-    norms = _block_norms(table)
-    starts = range(0, len(questions.given), QUERIES)
+    starts = range(shard.number * QUERIES, len(questions.given), shard.of * QUERIES)
     stopped = False
 
     def work(start: int) -> int:
@@ -152,7 +248,7 @@ def _count_side(  # noqa: PLR0917 - all of `count_vectors`
         asked = model.query(side, questions.given[start:stop], questions.relation[start:stop])
         own = questions.offsets[start : stop + 1]
         span = slice(own[0], own[-1])
-        batch = _Batch(
+        batch = Batch(
             form=model.form,
             vectors=np.ascontiguousarray(asked.vectors),
             weights=_weights(asked),
@@ -162,15 +258,16 @@ def _count_side(  # noqa: PLR0917 - all of `count_vectors`
             begin=known[1][start:stop],
             end=known[2][start:stop],
         )
-        _count_batch(batch, table, norms, better[span], equal[span], lambda: stopped)
+        with np.errstate(over="ignore", invalid="ignore"):  # likewise
+            _count_batch(batch, pool, better[span], equal[span], lambda: stopped)
         return stop - start
 
-    with threadpool_limits(1, "blas"), ThreadPoolExecutor(threads or _processors()) as pool:
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(threads or _processors()) as workers:
         try:
-            yield from pool.map(work, starts)
+            yield from workers.map(work, starts)
         finally:
             stopped = True
-            pool.shutdown(cancel_futures=True)
+            workers.shutdown(cancel_futures=True)
 
 
 def _weights(asked: Queries) -> npt.NDArray[np.float64]:
@@ -184,8 +281,19 @@ def _processors() -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Batch:
-    """Some questions: vectors and weights (b, d), answers by offsets, known answers by begin and end."""
+class Batch:
+    """Some questions.
+
+    Attributes:
+        form: of the score.
+        vectors: queries, shape (b, d).
+        weights: of the dimensions, shape (b, d); 1 where there are none.
+        offsets: shape (b + 1,); question i owns `answers[offsets[i]:offsets[i + 1]]`.
+        answers: entities.
+        known: entities; those of question i are `known[begin[i]:end[i]]`.
+        begin: shape (b,).
+        end: shape (b,).
+    """
 
     form: Form
     vectors: npt.NDArray[np.float64]
@@ -197,63 +305,40 @@ class _Batch:
     end: Counts
 
 
-def _block_norms(table: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """The length of the longest vector of each block of candidates, rounded up."""
-    squares = np.empty(len(table))
-    for first in range(0, len(table), CANDIDATES):
-        block = table[first : first + CANDIDATES].astype(np.float64)
-        squares[first : first + CANDIDATES] = np.einsum("ij,ij->i", block, block)
-    longest = np.maximum.reduceat(squares, np.arange(0, len(table), CANDIDATES))
-    return np.asarray(np.sqrt(longest) * ROOM, np.float64)
-
-
-def _count_batch(  # noqa: PLR0917
-    batch: _Batch,
-    table: npt.NDArray[np.float32],
-    norms: npt.NDArray[np.float64],
-    better: Counts,
-    equal: Counts,
-    is_stopped: Callable[[], bool],
-) -> None:
+def _count_batch(batch: Batch, pool: Pool, better: Counts, equal: Counts, is_stopped: Callable[[], bool]) -> None:
     """Fill `better` and `equal` for the answers of a batch of questions."""
-    form, vectors, weights, score = batch.form, batch.vectors, batch.weights, SCORES[batch.form]
+    vectors, weights, score = batch.vectors, batch.weights, SCORES[batch.form]
     level = np.empty(len(batch.answers))
-    _score_answers(score, vectors, weights, table, batch.offsets, batch.answers, level)
-    centre, fixed, slope, curve = _bounds(batch, level, float(norms.max()))
+    _score_answers(score, vectors, weights, pool.table, batch.offsets, batch.answers, level)
+    if len(pool.vectors):
+        centre, fixed, slope, curve = _bounds(batch, level, float(pool.longest.max()))
     short = vectors.astype(np.float32)
     room = np.empty((len(vectors), CANDIDATES), np.float32)
-    for number, first in enumerate(range(0, len(table), CANDIDATES)):
+    for number, first in enumerate(range(0, len(pool.vectors), CANDIDATES)):
         if is_stopped():
             return
-        block = table[first : first + CANDIDATES]
+        block = pool.vectors[first : first + CANDIDATES]
         scores = room[:, : len(block)]
-        if form in {"dot", "l2"}:
-            np.matmul(short, block.T, out=scores)
-        if form == "l2":
-            scores -= (np.einsum("ij,ij->i", block, block, dtype=np.float64) / 2).astype(np.float32)
-        elif form == "l1":
-            _fill_l1(short, np.ascontiguousarray(block.T), scores)
-        elif form == "modulus":
-            _fill_modulus(short, np.ascontiguousarray(block.T), scores)
-        bounds = (centre, fixed, slope, curve, norms[number])
+        _fill(batch.form, short, block, pool.halves[first : first + CANDIDATES], scores)
+        bounds = (centre, fixed, slope, curve, pool.longest[number])
         _count_block(score, scores, vectors, weights, block, batch.offsets, level, bounds, better, equal)
-    _take_out_known(
-        score,
-        vectors,
-        weights,
-        table,
-        batch.offsets,
-        batch.answers,
-        level,
-        batch.known,
-        batch.begin,
-        batch.end,
-        better,
-        equal,
-    )
+    known = (batch.known, batch.begin, batch.end, pool.inside)
+    _take_out_known(score, vectors, weights, pool.table, batch.offsets, batch.answers, level, known, better, equal)
 
 
-def _bounds(batch: _Batch, level: npt.NDArray[np.float64], longest: float) -> tuple[Any, ...]:
+def _fill(form: Form, short: Parameters, block: Parameters, halves: Parameters, scores: Parameters) -> None:
+    """Fill `scores` (b, n) with what is compared, from queries (b, d) and candidates (n, d), in float32."""
+    if form in {"dot", "l2"}:
+        np.matmul(short, block.T, out=scores)
+    if form == "l2":
+        scores -= halves
+    elif form == "l1":
+        _fill_l1(short, np.ascontiguousarray(block.T), scores)
+    elif form == "modulus":
+        _fill_modulus(short, np.ascontiguousarray(block.T), scores)
+
+
+def _bounds(batch: Batch, level: npt.NDArray[np.float64], longest: float) -> tuple[Any, ...]:
     """Where the approximate scores are compared: the centre for each answer, and the error epsilon around it.
 
     epsilon = fixed (of the answer) + slope (of the question) * N + curve (of the question) * N ** 2, N being the
@@ -373,7 +458,7 @@ def _count_block(  # noqa: PLR0917
             epsilon = fixed[a] + (slope[b] + curve[b] * longest) * longest
             decides = epsilon < np.inf
             low, high = _float_below(centre[a] - epsilon), _float_above(centre[a] + epsilon)
-            above, level_with = 0, 0
+            above, level_with = np.int64(0), np.int64(0)
             for first in range(0, row.shape[0], STRIP):
                 strip = row[first : first + STRIP]
                 if decides:
@@ -410,18 +495,20 @@ def _float_above(value: Any) -> Any:
 @numba.njit(nogil=True)
 def _take_out_known(  # noqa: PLR0917
     score: Any, vectors: Any, weights: Any, table: Any, offsets: Any, answers: Any, level: Any,
-    known: Any, begin: Any, end: Any, better: Any, equal: Any,
+    known: Any, better: Any, equal: Any,
 ) -> None:  # fmt: skip
     """Take known answers, and each answer itself, out of the counts."""
+    entities, begin, end, inside = known
     for b in range(vectors.shape[0]):
         for a in range(offsets[b], offsets[b + 1]):
-            equal[a] -= 1
+            equal[a] -= inside[answers[a]]
         for k in range(begin[b], end[b]):
-            exact = score(vectors[b], weights[b], table[known[k]])
-            for a in range(offsets[b], offsets[b + 1]):
-                if known[k] != answers[a]:
-                    better[a] -= exact > level[a]
-                    equal[a] -= exact == level[a]
+            if inside[entities[k]]:
+                exact = score(vectors[b], weights[b], table[entities[k]])
+                for a in range(offsets[b], offsets[b + 1]):
+                    if entities[k] != answers[a]:
+                        better[a] -= exact > level[a]
+                        equal[a] -= exact == level[a]
 
 
 @numba.njit(nogil=True)

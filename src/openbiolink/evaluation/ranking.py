@@ -20,9 +20,11 @@ import numpy.typing as npt
 
 from openbiolink.dataset import PARTS, Dataset, Part, Triples, unseen_rows
 from openbiolink.errors import InputError, ScoreError
+from openbiolink.evaluation.candidates import ALL, Candidates, count_candidates_of
 from openbiolink.evaluation.fused import count_vectors
-from openbiolink.evaluation.known import ANSWER_COLUMN, KnownAnswers, count_ranked, find_known, query_codes
-from openbiolink.evaluation.result import SIDES, Evaluation, Side
+from openbiolink.evaluation.known import ANSWER_COLUMN, RELATION, KnownAnswers, find_known, query_codes
+from openbiolink.evaluation.result import ALL_ENTITIES, SIDES, Evaluation, Sample, Side
+from openbiolink.evaluation.sampling import sample_rows
 from openbiolink.evaluation.scorers import (
     ScoreFunction,
     Scorer,
@@ -55,6 +57,10 @@ def evaluate(
     filter_parts: Sequence[Part] = PARTS,
     higher_is_better: bool = True,
     unseen: UnseenRule = "refuse",
+    candidates: Candidates | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
     model_name: str | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
@@ -72,6 +78,11 @@ def evaluate(
         higher_is_better: False for distances.
         unseen: what to do about test triples with an entity or relation that training lacks: `refuse` them
             with an error, `drop` them and say so in the result, or `keep` them like all others.
+        candidates: what answers compete with (see `openbiolink.evaluation.candidates`); all entities by default.
+        sample: how many test triples to rank, drawn from those that would be (see `openbiolink.evaluation.sampling`);
+            all by default.
+        seed: of the draw.
+        threads: for models given as vectors; as many as there are processors by default.
         model_name: the name in the result; by default that of the scorer.
         progress: told how many test triples are done.
 
@@ -89,30 +100,38 @@ def evaluate(
     if batch_size < 1:
         raise InputError(f"batch_size={batch_size} is too small; give 1 or more triples per batch")
     protocol = check_protocol(dataset, ties=ties, filter_parts=filter_parts, unseen=unseen)
+    triples, drawn = protocol.triples, None
+    if sample is not None:
+        drawn = Sample(population=len(triples), seed=seed)
+        triples = triples[sample_rows(triples, sample, seed)]
     known = {side: find_known(dataset, side, filter_parts) for side in SIDES}
     if isinstance(scorer, VectorModel):
         if not higher_is_better:
             raise InputError(f"{scorer.name} is a model given as vectors, whose better scores are higher ones")
-        better, equal = count_vectors(scorer, dataset, protocol.triples, known, progress=progress)
-        candidates = count_ranked(dataset, protocol.triples, known)
+        better, equal = count_vectors(
+            scorer, dataset, triples, known, candidates=candidates, threads=threads, progress=progress
+        )
+        ranked = count_candidates_of(dataset, triples, known, candidates)
     else:
-        better, equal, candidates = (np.zeros((len(protocol.triples), 2), np.int64) for _ in range(3))
-        for rows, counts in _count_batches(scorer, dataset, protocol.triples, known, batch_size, progress):
+        better, equal, ranked = (np.zeros((len(triples), 2), np.int64) for _ in range(3))
+        for rows, counts in _count_batches(scorer, dataset, triples, known, candidates, batch_size, progress):
             better[rows] = counts[:, :, ABOVE if higher_is_better else BELOW]
             equal[rows] = counts[:, :, LEVEL]
-            candidates[rows] = 1 + counts[:, :, [ABOVE, BELOW, LEVEL]].sum(axis=2)
+            ranked[rows] = 1 + counts[:, :, [ABOVE, BELOW, LEVEL]].sum(axis=2)
     return Evaluation(
         model=model_name or (scorer.name if isinstance(scorer, VectorModel) else scorer_name(scorer)),
         dataset=dataset,
-        triples=protocol.triples,
+        triples=triples,
         better=better,
         equal=equal,
-        candidates=candidates,
+        candidates=ranked,
         ties=ties,
         filter_parts=tuple(filter_parts),
         higher_is_better=higher_is_better,
         left_out=protocol.left_out,
         notes=protocol.notes,
+        candidate_set=ALL_ENTITIES if candidates is None else candidates.describe(),
+        sample=drawn,
     )
 
 
@@ -163,20 +182,26 @@ def _count_batches(  # noqa: PLR0917 - all of `evaluate`
     dataset: Dataset,
     triples: Triples,
     known: Mapping[Side, KnownAnswers],
+    candidates: Candidates | None,
     batch_size: int,
     progress: Progress,
 ) -> Iterator[tuple[slice, Counts]]:
     score, total = score_function(scorer), len(triples)
-    graph: dict[
-        Side, KnownAnswers
-    ] = {}  # the known answers of all parts, looked up where a model leaves some out itself
+    graph: dict[Side, KnownAnswers] = {}  # of all parts, looked up where a model leaves some answers out itself
+    masks = np.zeros((len(candidates.sets) if candidates else 0, dataset.num_entities), np.bool_)
+    for mask, ids in zip(masks, candidates.sets if candidates else (), strict=True):
+        mask[ids] = True
+    every = np.full(dataset.num_relations, ALL, np.int64)
     progress("rank", 0, total)
     for start in range(0, total, batch_size):
         rows = slice(start, min(start + batch_size, total))
         batch = triples[rows]
         sides = score_sides(score, batch.astype(np.int64), dataset.num_entities)
         counts = np.stack(
-            [_count_side(one, dataset, batch, side, known[side]) for one, side in zip(sides, SIDES, strict=True)],
+            [
+                _count_side(one, dataset, batch, side, known[side], masks, candidates.of[side] if candidates else every)
+                for one, side in zip(sides, SIDES, strict=True)
+            ],
             axis=1,
         )
         if counts[:, :, NOT_FINITE].any():
@@ -188,12 +213,21 @@ def _count_batches(  # noqa: PLR0917 - all of `evaluate`
         progress("rank", rows.stop, total)
 
 
-def _count_side(scores: SideScores, dataset: Dataset, triples: Triples, side: Side, known: KnownAnswers) -> Counts:
+def _count_side(  # noqa: PLR0917
+    scores: SideScores,
+    dataset: Dataset,
+    triples: Triples,
+    side: Side,
+    known: KnownAnswers,
+    masks: npt.NDArray[np.bool_],
+    set_of: Counts,
+) -> Counts:
     """Numbers of candidates by row and by where they score: shape (b, 4), see `_count_candidates`."""
     begin, end = known.spans(query_codes(dataset, triples, side))
     counts = np.empty((len(triples), 4), np.int64)
     answers = triples[:, ANSWER_COLUMN[side]].copy()
-    count_candidates(scores.candidates, scores.answers, answers, known.answers, begin, end, counts)
+    sets = set_of[triples[:, RELATION]]
+    count_candidates(scores.candidates, scores.answers, answers, known.answers, begin, end, masks, sets, counts)
     return counts
 
 
@@ -233,27 +267,38 @@ def _refuse_not_finite(missing: Counts, dataset: Dataset, triples: Triples) -> N
 
 
 def _count_candidates(  # noqa: PLR0917 - a compiled function takes no keywords
-    scores: Any, answer_scores: Any, answers: Any, known: Any, begin: Any, end: Any, counts: Any
+    scores: Any, answer_scores: Any, answers: Any, known: Any, begin: Any, end: Any, masks: Any, sets: Any, counts: Any
 ) -> None:
     """Fill `counts` (b, 4): candidates ABOVE, BELOW and LEVEL with the answer, and those that are NOT_FINITE.
 
-    `scores` is (b, num_entities); `known[begin[i]:end[i]]` are the known answers of row i, each once.
-    They and the answer's own column are no candidates. An answer that is not finite counts as one candidate more
-    that is not; BELOW has every candidate that is neither above nor level, also NaN.
+    `scores` is (b, num_entities); `known[begin[i]:end[i]]` are the known answers of row i, each once. They and the
+    answer's own column are no candidates, nor what `masks[sets[i]]` leaves out, where `sets[i]` is none (-1). An answer
+    that is not finite counts as one candidate more that is not; BELOW has every candidate that is neither above nor
+    level, also NaN.
     """
     for i in range(scores.shape[0]):
-        row, answer, level = scores[i], answers[i], answer_scores[i]
-        above = 0 - (row[answer] > level)
-        same = 0 - (row[answer] == level)
-        finite = 0 - (row[answer] - row[answer] == 0)
-        for j in range(row.shape[0]):
-            above += row[j] > level
-            same += row[j] == level
-            finite += row[j] - row[j] == 0
-        candidates = row.shape[0] - 1
-        for k in range(begin[i], end[i]):
-            entity = known[k]
-            if entity != answer:
+        row, answer, level, chosen = scores[i], answers[i], answer_scores[i], sets[i]
+        above, same, finite, candidates = 0, 0, 0, 0
+        if chosen < 0:
+            for j in range(row.shape[0]):
+                above += row[j] > level
+                same += row[j] == level
+                finite += row[j] - row[j] == 0
+            candidates = row.shape[0]
+        else:
+            mask = masks[chosen]
+            for j in range(row.shape[0]):
+                above += mask[j] & (row[j] > level)
+                same += mask[j] & (row[j] == level)
+                finite += mask[j] & (row[j] - row[j] == 0)
+                candidates += mask[j]
+        answer_is_known = False
+        for k in range(begin[i], end[i] + 1):
+            entity = known[k] if k < end[i] else answer  # the answer last, unless it was among the known ones
+            if k == end[i] and answer_is_known:
+                continue
+            answer_is_known |= entity == answer
+            if chosen < 0 or masks[chosen, entity]:
                 above -= row[entity] > level
                 same -= row[entity] == level
                 finite -= row[entity] - row[entity] == 0
