@@ -175,12 +175,12 @@ def flip_signs(differences: Values, *, seed: int = 0, flips: int = RESAMPLES) ->
     size = np.sort(np.abs(differences[differences != 0]))
     if not len(size):
         return 1.0
-    random, seen, further = generator(seed, 1), abs(float(differences.sum())), 0
+    source, seen, further = generator(seed, 1), abs(float(differences.sum())), 0
     octets = -(-len(size) // 8)
     block = max(1, ROOM // len(size))
     for first in range(0, flips, block):
         rows = min(block, flips - first)
-        bits = np.unpackbits(random.integers(0, 256, (rows, octets), dtype=np.uint8), axis=1, count=len(size))
+        bits = np.unpackbits(source.integers(0, 256, (rows, octets), dtype=np.uint8), axis=1, count=len(size))
         sums = bits.astype(np.float64) @ size * 2 - float(size.sum())  # exact, so in whatever order they are added
         further += int((np.abs(sums) >= seen).sum())
     return (1 + further) / (1 + flips)

@@ -228,14 +228,14 @@ def generator(seed: int, purpose: int) -> np.random.Generator:
 
 def draw_means(clusters: Clusters, seed: int, resamples: int) -> Iterator[Values]:
     """The metrics of some draws at a time, shape (b, m)."""
-    random, count = generator(seed, 0), len(clusters.sizes)
+    source, count = generator(seed, 0), len(clusters.sizes)
     numbers = np.concatenate([clusters.sums, clusters.sizes[:, np.newaxis]], axis=1)
     block = max(1, ROOM // count)
     times = np.empty((min(block, resamples), count))
     for first in range(0, resamples, block):
         rows = min(block, resamples - first)
         for row in range(rows):
-            times[row] = np.bincount(random.integers(0, count, count), minlength=count)
+            times[row] = np.bincount(source.integers(0, count, count), minlength=count)
         totals = times[:rows] @ numbers  # exact, so in whatever order they are added
         yield totals[:, :-1] / totals[:, -1:]
 

@@ -264,7 +264,7 @@ def mean_metric(name: str) -> Mean:
         )
     if name == "mean_rank":
         return Mean(
-            of=lambda ranks, times: times * ranks, moments=chance_of_mean_rank, best=1.0, rising=False, within_one=False
+            of=lambda ranks, times: ranks * np.asarray(times, np.float64), moments=chance_of_mean_rank, best=1.0, rising=False, within_one=False
         )
     word, _, number = name.partition("@")
     if word != "hits" or not (number.isascii() and number.isdecimal() and int(number)) or number.startswith("0"):
