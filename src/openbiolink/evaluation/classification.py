@@ -26,7 +26,8 @@ import numpy.typing as npt
 
 from openbiolink.dataset import NEGATIVE, PARTS, SPLIT_FOLDER, ignore
 from openbiolink.errors import InputError, ScoreError
-from openbiolink.evaluation.known import RELATION, TAIL
+from openbiolink.evaluation.fused import score_triples
+from openbiolink.evaluation.known import RELATION
 from openbiolink.evaluation.scorers import score_function, score_sides, scorer_name
 from openbiolink.evaluation.vectors import VectorModel
 from openbiolink.files import iter_lines
@@ -321,7 +322,7 @@ def _score(
     if isinstance(scorer, VectorModel):
         if not higher_is_better:
             raise InputError(f"{scorer.name} is a model given as vectors, whose better scores are higher ones")
-        found = _score_vectors(scorer, triples)
+        found = score_triples(scorer, triples)
     else:
         score, parts = score_function(scorer), [np.empty(0)]
         for start in range(0, len(triples), BATCH):
@@ -336,21 +337,6 @@ def _score(
             f"the score of triple ({label}) is NaN or infinite; mend the model so that every one is finite"
         )
     return found if higher_is_better else 0.0 - found
-
-
-def _score_vectors(model: VectorModel, triples: Triples) -> Scores:
-    """The exact scores of triples, as the ranks are defined by them."""
-    from openbiolink.evaluation.fused import SCORES
-
-    score, table = SCORES[model.form], model.candidates["tail"]
-    found = np.empty(len(triples))
-    for start in range(0, len(triples), 1000):
-        batch = triples[start : start + 1000]
-        asked = model.query("tail", batch[:, 0], batch[:, RELATION])
-        weights = np.ones_like(asked.vectors) if asked.weights is None else asked.weights
-        for row, tail in enumerate(batch[:, TAIL].tolist()):
-            found[start + row] = score(asked.vectors[row], weights[row], table[tail])
-    return found
 
 
 def read_negatives(folder: Path | str, part: Part, dataset: Dataset, *, note: Note = ignore) -> Triples | None:

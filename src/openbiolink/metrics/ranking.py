@@ -264,14 +264,14 @@ def mean_metric(name: str) -> Mean:
         )
     if name == "mean_rank":
         return Mean(
-            of=lambda ranks, times: ranks * np.asarray(times, np.float64), moments=chance_of_mean_rank, best=1.0, rising=False, within_one=False
+            of=lambda ranks, times: ranks * times, moments=chance_of_mean_rank, best=1.0, rising=False, within_one=False
         )
     word, _, number = name.partition("@")
     if word != "hits" or not (number.isascii() and number.isdecimal() and int(number)) or number.startswith("0"):
         raise InputError(f"metric {name!r} is no mean over queries; choose mrr, mean_rank or hits@K, as in hits@10")
     k = int(number)
     return Mean(
-        of=lambda ranks, times: times * (ranks <= k).astype(np.float64),
+        of=lambda ranks, times: np.asarray((ranks <= k) * times, np.float64),
         moments=partial(chance_of_hits, k=k),
         best=1.0,
         rising=True,
