@@ -160,7 +160,8 @@ def test_true_negatives_of_codex(shared):
     found = evaluate_classification(scorer, dataset, negatives["test"], valid_negatives=negatives["valid"])
     batches = [np.unique(part, axis=0).astype(np.int64) for part in (dataset.test, negatives["test"])]
     positive, negative = (
-        [scores[tail] for scores, tail in zip(scorer.score_batch(rows)[1], rows[:, 2], strict=True)] for rows in batches
+        [float(scores[tail]) for scores, tail in zip(scorer.score_batch(rows)[1], rows[:, 2], strict=True)]
+        for rows in batches
     )
     assert found.overall.auroc == float(oracle.auroc(positive, negative))
     assert found.overall.auprc == pytest.approx(float(oracle.average_precision(positive, negative)), rel=1e-12)

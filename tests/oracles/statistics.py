@@ -21,8 +21,8 @@ def median(values):
 
 
 def auroc(positive, negative):
-    wins = sum(Fraction(1) if p > n else Fraction(1, 2) if p == n else Fraction(0) for p in positive for n in negative)
-    return wins / (len(positive) * len(negative))
+    halves = sum(2 if p > n else p == n for p in positive for n in negative)
+    return Fraction(halves, 2 * len(positive) * len(negative))
 
 
 def average_precision(positive, negative):
