@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openbiolink import evaluate, from_labelled
 from openbiolink.dataset import PARTS, reindex
-from openbiolink.evaluation import fused
+from openbiolink.errors import InputError
+from openbiolink.evaluation import device, fused
 from openbiolink.evaluation.candidates import Candidates
 from openbiolink.evaluation.known import find_known
 from openbiolink.evaluation.vectors import complex_bilinear, cp, distmult, rescal, rotate, simple, transe
@@ -228,3 +230,35 @@ def test_a_sample_has_the_ranks_of_the_whole():
     assert len(set(own)) == 11
     assert (whole.better[own] == part.better).all()
     assert (part.sample.population, part.sample.seed) == (len(whole.triples), 5)
+
+
+@settings(deadline=None, max_examples=12)
+@given(name=st.sampled_from(NAMES), seed=st.integers(0, 1000), kind=st.sampled_from(["normal", "whole", "wild"]))
+def test_a_device_of_pytorch_gives_the_same_counts(name, seed, kind):
+    generator = np.random.default_rng(seed)
+    dataset = graph(generator, 50, 30)
+    model, _ = build(name, generator, 50, 22, kind)
+    better, equal = counts(model, dataset)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device, "QUESTIONS", 7)
+        patch.setattr(device, "PAIRS", 64)
+        patch.setattr(device, "PLAIN", 24 * 2 * 7 * 1024)
+        again = counts(model, dataset, backend=device.device_backend("cpu"))
+    assert (again[0] == better).all()
+    assert (again[1] == equal).all()
+
+
+def test_scores_of_a_device_have_the_same_bits():
+    generator = np.random.default_rng(4)
+    for form in ("dot", "l1", "l2"):
+        score = fused.SCORES[form]
+        query, weights = generator.standard_normal(38), generator.random(38)
+        candidate = generator.standard_normal(38, dtype=np.float32)
+        arrays = (torch.from_numpy(array[np.newaxis].astype(np.float64)) for array in (query, weights, candidate))
+        assert float(device._exact(torch, form, *arrays)[0]) == score(query, weights, candidate)
+
+
+def test_devices_that_are_not_there_are_refused():
+    for name in ("cuda:77", "abacus"):
+        with pytest.raises(InputError, match=f"device '{name}' is not there"):
+            device.device_backend(name)

@@ -13,7 +13,7 @@ float32 product (or, where there is none, a float32 loop). Its error is at most 
 
 for any order of the additions, with or without fused products (Higham 2002, "Accuracy and Stability of Numerical
 Algorithms", section 3.1, with one rounding more for q), |e| being the longest vector of the block; likewise for the
-other forms, see `_bounds`. A candidate further than that from the answer's score is decided; the others, some tens for
+other forms, see `_band`. A candidate further than that from the answer's score is decided; the others, some tens for
 each answer, are worked out exactly. Known answers are taken out by their own exact scores.
 
 Memory: one block of scores for each thread (2 MB), whatever the sizes.
@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -57,13 +57,35 @@ TINY = 2.0**-125
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """One of several equal parts of the work: every batch whose number leaves `number` when divided by `of`."""
+    """One of several equal parts of the work: every batch whose number leaves `number` when divided by `of`.
+
+    Attributes:
+        number: from 0.
+        of: how many parts there are.
+        total: the sum over all parts of an array that each of them has.
+    """
 
     number: int = 0
     of: int = 1
+    total: Callable[[Counts], Counts] = field(default=lambda counts: counts, repr=False)
 
 
 WHOLE = Shard()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """What counts a batch.
+
+    Attributes:
+        count: (batch, pool, better, equal, whether to stop) fills `better` and `equal`, zeros of shape (n,).
+        questions: of a batch at most.
+        threads: that call it, if not as many as there are processors.
+    """
+
+    count: Callable[[Batch, Pool, Counts, Counts, Callable[[], bool]], None]
+    questions: int
+    threads: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +114,7 @@ def count_vectors(
     known: Mapping[Side, KnownAnswers],
     *,
     candidates: Candidates | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     shard: Shard = WHOLE,
     progress: Progress,
@@ -104,6 +127,7 @@ def count_vectors(
         triples: whose ends are asked for.
         known: for each side what is no candidate, besides the answer.
         candidates: what else is none; all entities are candidates by default.
+        backend: what counts; by default the processor, as this module describes.
         threads: how many; as many as there are processors by default.
         shard: which batches of questions are counted; the others stay 0.
         progress: told how many questions are done.
@@ -116,6 +140,8 @@ def count_vectors(
             f"{model.name} has {model.num_entities} entities and {model.num_relations} relations, the data set "
             f"{dataset.num_entities} and {dataset.num_relations}; give the model that was trained on it"
         )
+    chosen = backend or Backend(count=_count_batch, questions=QUERIES)
+    chosen = replace(chosen, threads=threads or chosen.threads or _processors())
     better, equal = np.zeros((len(triples), 2), np.int64), np.zeros((len(triples), 2), np.int64)
     tasks = [
         (column, side, list_questions(dataset, triples, side, rows), ids)
@@ -129,7 +155,7 @@ def count_vectors(
         pool = _pool(model.candidates[side], ids)
         spans = known[side].spans(questions.given * dataset.num_relations + questions.relation)
         known_here = (known[side].answers, *spans)
-        for number in _count_questions(model, side, questions, pool, known_here, above, level, threads, shard):
+        for number in _count_questions(model, side, questions, pool, known_here, above, level, chosen, shard):
             done += number
             progress("rank", done, total)
         better[questions.rows, column], equal[questions.rows, column] = above, level
@@ -201,7 +227,7 @@ def _pool(table: npt.NDArray[np.float32], ids: npt.NDArray[np.int64] | None) -> 
         block = vectors[first : first + CANDIDATES].astype(np.float64)
         squares[first : first + CANDIDATES] = np.einsum("ij,ij->i", block, block)
     longest = np.maximum.reduceat(squares, np.arange(0, len(squares), CANDIDATES)) if len(squares) else squares
-    with np.errstate(over="ignore"):  # such candidates are not compared in float32, see `_bounds`
+    with np.errstate(over="ignore"):  # such candidates are not compared in float32, see `_band`
         halves = (squares / 2).astype(np.float32)
     return Pool(
         table=table,
@@ -236,15 +262,16 @@ def _count_questions(  # noqa: PLR0917 - all of `count_vectors`
     known: tuple[Any, Counts, Counts],
     better: Counts,
     equal: Counts,
-    threads: int | None,
+    backend: Backend,
     shard: Shard,
 ) -> Iterator[int]:
     """Fill `better` and `equal`, and give the number of questions in each batch that is done."""
-    starts = range(shard.number * QUERIES, len(questions.given), shard.of * QUERIES)
+    size = backend.questions
+    starts = range(shard.number * size, len(questions.given), shard.of * size)
     stopped = False
 
     def work(start: int) -> int:
-        stop = min(start + QUERIES, len(questions.given))
+        stop = min(start + size, len(questions.given))
         asked = model.query(side, questions.given[start:stop], questions.relation[start:stop])
         own = questions.offsets[start : stop + 1]
         span = slice(own[0], own[-1])
@@ -259,10 +286,10 @@ def _count_questions(  # noqa: PLR0917 - all of `count_vectors`
             end=known[2][start:stop],
         )
         with np.errstate(over="ignore", invalid="ignore"):  # likewise
-            _count_batch(batch, pool, better[span], equal[span], lambda: stopped)
+            backend.count(batch, pool, better[span], equal[span], lambda: stopped)
         return stop - start
 
-    with threadpool_limits(1, "blas"), ThreadPoolExecutor(threads or _processors()) as workers:
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(backend.threads) as workers:
         try:
             yield from workers.map(work, starts)
         finally:
@@ -308,10 +335,8 @@ class Batch:
 def _count_batch(batch: Batch, pool: Pool, better: Counts, equal: Counts, is_stopped: Callable[[], bool]) -> None:
     """Fill `better` and `equal` for the answers of a batch of questions."""
     vectors, weights, score = batch.vectors, batch.weights, SCORES[batch.form]
-    level = np.empty(len(batch.answers))
-    _score_answers(score, vectors, weights, pool.table, batch.offsets, batch.answers, level)
-    if len(pool.vectors):
-        centre, fixed, slope, curve = _bounds(batch, level, float(pool.longest.max()))
+    level = exact_levels(batch, pool)
+    band = _band(batch, pool, level)
     short = vectors.astype(np.float32)
     room = np.empty((len(vectors), CANDIDATES), np.float32)
     for number, first in enumerate(range(0, len(pool.vectors), CANDIDATES)):
@@ -320,10 +345,52 @@ def _count_batch(batch: Batch, pool: Pool, better: Counts, equal: Counts, is_sto
         block = pool.vectors[first : first + CANDIDATES]
         scores = room[:, : len(block)]
         _fill(batch.form, short, block, pool.halves[first : first + CANDIDATES], scores)
-        bounds = (centre, fixed, slope, curve, pool.longest[number])
+        bounds = (*band, pool.longest[number])
         _count_block(score, scores, vectors, weights, block, batch.offsets, level, bounds, better, equal)
-    known = (batch.known, batch.begin, batch.end, pool.inside)
+    take_out_known(batch, pool, level, better, equal)
+
+
+def exact_levels(batch: Batch, pool: Pool) -> npt.NDArray[np.float64]:
+    """The exact score of each answer of a batch."""
+    level = np.empty(len(batch.answers))
+    score = SCORES[batch.form]
+    _score_answers(score, batch.vectors, batch.weights, pool.table, batch.offsets, batch.answers, level)
+    return level
+
+
+def score_pairs(batch: Batch, pool: Pool, asked: Counts, candidates: Counts) -> npt.NDArray[np.float64]:
+    """The exact scores of pairs, shape (n,), from rows of the batch and rows of the candidates, shape (n,)."""
+    out = np.empty(len(asked))
+    _score_pairs(SCORES[batch.form], batch.vectors, batch.weights, pool.vectors, asked, candidates, out)
+    return out
+
+
+def take_out_known(batch: Batch, pool: Pool, level: npt.NDArray[np.float64], better: Counts, equal: Counts) -> None:
+    """Take known answers, and each answer itself, out of the counts of a batch, by their exact scores."""
+    score, known = SCORES[batch.form], (batch.known, batch.begin, batch.end, pool.inside)
+    vectors, weights = batch.vectors, batch.weights
     _take_out_known(score, vectors, weights, pool.table, batch.offsets, batch.answers, level, known, better, equal)
+
+
+def answer_bounds(
+    batch: Batch, pool: Pool, level: npt.NDArray[np.float64], longest: float
+) -> tuple[Parameters, Parameters]:
+    """For each answer the approximate scores between which a candidate of a block is undecided.
+
+    Both are infinite where float32 may overflow.
+
+    Args:
+        batch: the questions.
+        pool: the candidates.
+        level: exact score of each answer.
+        longest: length of the longest candidate of the block.
+    """
+    centre, fixed, slope, curve = _band(batch, pool, level)
+    epsilon = fixed + np.repeat((slope + curve * longest) * longest, np.diff(batch.offsets))
+    low, high = (centre - epsilon).astype(np.float32), (centre + epsilon).astype(np.float32)
+    low = np.where(low > centre - epsilon, np.nextafter(low, np.float32(-np.inf)), low)
+    high = np.where(high < centre + epsilon, np.nextafter(high, np.float32(np.inf)), high)
+    return low, high
 
 
 def _fill(form: Form, short: Parameters, block: Parameters, halves: Parameters, scores: Parameters) -> None:
@@ -338,12 +405,13 @@ def _fill(form: Form, short: Parameters, block: Parameters, halves: Parameters, 
         _fill_modulus(short, np.ascontiguousarray(block.T), scores)
 
 
-def _bounds(batch: Batch, level: npt.NDArray[np.float64], longest: float) -> tuple[Any, ...]:
+def _band(batch: Batch, pool: Pool, level: npt.NDArray[np.float64]) -> tuple[Any, ...]:
     """Where the approximate scores are compared: the centre for each answer, and the error epsilon around it.
 
     epsilon = fixed (of the answer) + slope (of the question) * N + curve (of the question) * N ** 2, N being the
     length of the longest candidate of the block; infinite where float32 may overflow.
     """
+    longest = float(pool.longest.max(initial=0))
     dimensions = batch.vectors.shape[1]
     counts = np.diff(batch.offsets)
     length = np.sqrt(np.einsum("ij,ij->i", batch.vectors, batch.vectors)) * ROOM
@@ -439,6 +507,14 @@ def _score_answers(  # noqa: PLR0917 - a compiled function takes no keywords
     for b in range(vectors.shape[0]):
         for a in range(offsets[b], offsets[b + 1]):
             level[a] = score(vectors[b], weights[b], table[answers[a]])
+
+
+@numba.njit(nogil=True)
+def _score_pairs(  # noqa: PLR0917
+    score: Any, vectors: Any, weights: Any, table: Any, asked: Any, candidates: Any, out: Any
+) -> None:
+    for i in range(asked.shape[0]):
+        out[i] = score(vectors[asked[i]], weights[asked[i]], table[candidates[i]])
 
 
 @numba.njit(nogil=True)

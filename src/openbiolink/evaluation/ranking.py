@@ -21,7 +21,7 @@ import numpy.typing as npt
 from openbiolink.dataset import PARTS, Dataset, Part, Triples, unseen_rows
 from openbiolink.errors import InputError, ScoreError
 from openbiolink.evaluation.candidates import ALL, Candidates, count_candidates_of
-from openbiolink.evaluation.fused import count_vectors
+from openbiolink.evaluation.fused import WHOLE, Backend, Shard, count_vectors
 from openbiolink.evaluation.known import ANSWER_COLUMN, RELATION, KnownAnswers, find_known, query_codes
 from openbiolink.evaluation.result import ALL_ENTITIES, SIDES, Evaluation, Sample, Side
 from openbiolink.evaluation.sampling import sample_rows
@@ -60,7 +60,9 @@ def evaluate(
     candidates: Candidates | None = None,
     sample: int | None = None,
     seed: int = 0,
+    backend: Backend | None = None,
     threads: int | None = None,
+    shard: Shard = WHOLE,
     model_name: str | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
@@ -82,7 +84,9 @@ def evaluate(
         sample: how many test triples to rank, drawn from those that would be (see `openbiolink.evaluation.sampling`);
             all by default.
         seed: of the draw.
+        backend: for models given as vectors; by default the processor (see `openbiolink.evaluation.device`).
         threads: for models given as vectors; as many as there are processors by default.
+        shard: what this process does (see `openbiolink.evaluation.distributed`); all of it by default.
         model_name: the name in the result; by default that of the scorer.
         progress: told how many test triples are done.
 
@@ -109,21 +113,30 @@ def evaluate(
         if not higher_is_better:
             raise InputError(f"{scorer.name} is a model given as vectors, whose better scores are higher ones")
         better, equal = count_vectors(
-            scorer, dataset, triples, known, candidates=candidates, threads=threads, progress=progress
+            scorer,
+            dataset,
+            triples,
+            known,
+            candidates=candidates,
+            backend=backend,
+            threads=threads,
+            shard=shard,
+            progress=progress,
         )
         ranked = count_candidates_of(dataset, triples, known, candidates)
     else:
         better, equal, ranked = (np.zeros((len(triples), 2), np.int64) for _ in range(3))
-        for rows, counts in _count_batches(scorer, dataset, triples, known, candidates, batch_size, progress):
+        for rows, counts in _count_batches(scorer, dataset, triples, known, candidates, batch_size, shard, progress):
             better[rows] = counts[:, :, ABOVE if higher_is_better else BELOW]
             equal[rows] = counts[:, :, LEVEL]
             ranked[rows] = 1 + counts[:, :, [ABOVE, BELOW, LEVEL]].sum(axis=2)
+        ranked = shard.total(ranked)
     return Evaluation(
         model=model_name or (scorer.name if isinstance(scorer, VectorModel) else scorer_name(scorer)),
         dataset=dataset,
         triples=triples,
-        better=better,
-        equal=equal,
+        better=shard.total(better),
+        equal=shard.total(equal),
         candidates=ranked,
         ties=ties,
         filter_parts=tuple(filter_parts),
@@ -184,6 +197,7 @@ def _count_batches(  # noqa: PLR0917 - all of `evaluate`
     known: Mapping[Side, KnownAnswers],
     candidates: Candidates | None,
     batch_size: int,
+    shard: Shard,
     progress: Progress,
 ) -> Iterator[tuple[slice, Counts]]:
     score, total = score_function(scorer), len(triples)
@@ -193,7 +207,7 @@ def _count_batches(  # noqa: PLR0917 - all of `evaluate`
         mask[ids] = True
     every = np.full(dataset.num_relations, ALL, np.int64)
     progress("rank", 0, total)
-    for start in range(0, total, batch_size):
+    for start in range(shard.number * batch_size, total, shard.of * batch_size):
         rows = slice(start, min(start + batch_size, total))
         batch = triples[rows]
         sides = score_sides(score, batch.astype(np.int64), dataset.num_entities)
