@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,18 +12,32 @@ import typer
 
 from openbiolink.cli.screen import note, page_console, progress_bars
 from openbiolink.errors import InputError
+from openbiolink.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from openbiolink.dataset import Dataset
+    from openbiolink.dataset import Dataset, Part
     from openbiolink.evaluation import Evaluation, Scorer
+    from openbiolink.evaluation.classification import Classification
     from openbiolink.evaluation.vectors import VectorModel
     from openbiolink.progress import Progress
 
 INPUTS = ("predictions", "ranks", "embeddings", "dglke", "pykeen", "libkge", "scorer", "baseline")
 DISTANCES = frozenset({"predictions", "scorer"})  # inputs that may hold them
 BATCHED = frozenset({"scorer", "pykeen"})  # inputs that may be scored a batch at a time
+VECTORS = frozenset({"embeddings", "dglke", "pykeen", "libkge"})  # inputs that may be models given as vectors
+SCORED = VECTORS | {"scorer", "baseline"}  # inputs that are ranked here
+TAKERS = {
+    "lower_is_better": DISTANCES,
+    "batch_size": BATCHED,
+    "candidates": SCORED,
+    "estimate": SCORED,
+    "negatives": SCORED,
+    "threads": VECTORS,
+    "device": VECTORS,
+    "distributed": SCORED,
+}
 
 
 def evaluate(
@@ -71,6 +86,38 @@ def evaluate(
         int | None, typer.Option(min=1, help="Triples that a scorer is given at once.", show_default="100")
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all numbers as JSON.")] = None,
+    ranks_out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep the ranks, as .parquet or .tsv, for `compare` and `--ranks`."),
+    ] = None,
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="all|typed|FILE",
+            help="What answers compete with: all entities, those of the right node type, or a list, one on each line.",
+            show_default="all",
+        ),
+    ] = None,
+    estimate: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Rank N drawn test triples only, and enclose the numbers of all."),
+    ] = None,
+    negatives: Annotated[
+        bool, typer.Option("--negatives", help="Also tell test triples from the true negatives of the split.")
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Of the draw, and of bootstrap intervals, which need one.", show_default=False),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="For models given as vectors.", show_default="all processors")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of PyTorch, such as cuda, for models given as vectors.")
+    ] = None,
+    distributed: Annotated[
+        bool, typer.Option("--distributed", help="Share the work with the processes that torchrun started.")
+    ] = False,
     ties: Annotated[
         Literal["optimistic", "realistic", "pessimistic"],
         typer.Option(help="Rank of an answer among equal scores (table)."),
@@ -85,22 +132,93 @@ def evaluate(
 ) -> None:
     """Rank the test triples of a data set, filtered, against all its entities."""
     from openbiolink.dataset import load_dataset
-    from openbiolink.evaluation import render_table
-    from openbiolink.files import write_json
+    from openbiolink.evaluation.distributed import torchrun_shard
+    from openbiolink.evaluation.rankfile import check_rank_target
 
     given = dict(zip(INPUTS, (predictions, ranks, embeddings, dglke, pykeen, libkge, scorer, baseline), strict=True))
-    options = {"model": model, "norm": norm, "entity_map": entity_map, "relation_map": relation_map}
+    options: dict[str, Any] = {"model": model, "norm": norm, "entity_map": entity_map, "relation_map": relation_map}
     options |= {"trust": trust or None, "batch_size": batch_size, "lower_is_better": lower_is_better or None}
+    options |= {"candidates": candidates, "estimate": estimate, "negatives": negatives or None}
+    options |= {"threads": threads, "device": device, "distributed": distributed or None}
     kind = _only_input(given)
     options = _fitting(kind, options)
     if out is not None:
         _check_out(out)
+    if ranks_out is not None:
+        check_rank_target(ranks_out)
     loaded = load_dataset(dataset, index=True, note=note)
-    with progress_bars() as report:
-        result = _evaluation(kind, given[kind], loaded, options, {"ties": ties, "unseen": unseen}, report)
+    with ExitStack() as stack:
+        shard = stack.enter_context(torchrun_shard()) if options.pop("distributed", None) else None
+        rules = {"ties": ties, "unseen": unseen}
+        is_first = shard is None or shard.number == 0
+        report = stack.enter_context(progress_bars()) if is_first else silent
+        ranking = _ranking(dataset, loaded, options, seed) | ({} if shard is None else {"shard": shard})
+        result, classified = _evaluation(kind, given[kind], loaded, options, rules, ranking, report)
+    if is_first:
+        _tell(dataset, result, classified, out=out, ranks_out=ranks_out, seed=seed)
+
+
+def _ranking(folder: Path, dataset: Dataset, options: dict[str, Any], seed: int | None) -> dict[str, Any]:
+    """The options of `openbiolink.evaluate` that some further options stand for; those are taken out."""
+    from openbiolink.evaluation.candidates import candidate_subset, read_types, typed_candidates
+    from openbiolink.evaluation.classification import read_negatives
+    from openbiolink.evaluation.device import device_backend
+    from openbiolink.schema import schema_of
+
+    ranking: dict[str, Any] = {}
+    chosen = options.pop("candidates", "all")
+    if chosen == "typed":
+        schema = schema_of(folder)[0]
+        ranking["candidates"] = typed_candidates(dataset, read_types(folder, dataset), schema, note=note)
+    elif chosen != "all":
+        ranking["candidates"] = candidate_subset(dataset, Path(chosen), note=note)
+    if "estimate" in options:
+        ranking |= {"sample": options.pop("estimate"), "seed": seed or 0}
+    if "threads" in options:
+        ranking["threads"] = options.pop("threads")
+    if "device" in options:
+        ranking["backend"] = device_backend(options.pop("device"))
+    if options.pop("negatives", None):
+        parts: tuple[Part, Part] = ("test", "valid")
+        found = [read_negatives(folder, part, dataset, note=note) for part in parts]
+        if found[0] is None:
+            raise InputError(f"{folder}: --negatives: the split has no negatives of the test part; leave it out")
+        ranking["negatives"] = found
+    return ranking
+
+
+def _tell(
+    folder: Path,
+    result: Evaluation,
+    classified: Classification | None,
+    *,
+    out: Path | None,
+    ranks_out: Path | None,
+    seed: int | None,
+) -> None:
+    """Show the result, and write what is to be written."""
+    from openbiolink.evaluation import render_table
+    from openbiolink.evaluation.candidates import read_types
+    from openbiolink.evaluation.rankfile import write_ranks
+    from openbiolink.evaluation.sampling import estimate
+    from openbiolink.files import write_json
+
     page_console().print(render_table(result))
+    if result.sample is not None:
+        for name, interval in estimate(result).items():
+            note(
+                f"{name} of all {result.sample.population} test triples is within "
+                f"{interval.low:.4f} and {interval.high:.4f} (95 %)"
+            )
+    if classified is not None:
+        overall = classified.overall
+        note(f"true negatives of the split: AUROC {overall.auroc:.4f}, AUPRC {overall.auprc:.4f}")
+    if ranks_out is not None:
+        write_ranks(result, ranks_out)
+        print(ranks_out)
     if out is not None:
-        write_json(out, result.to_dict())
+        types = read_types(folder, result.dataset)
+        write_json(out, result.to_dict(types=types, seed=seed, classification=classified))
         print(out)
 
 
@@ -117,9 +235,8 @@ def _fitting(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The further options that are given; each must be one of this input."""
     from openbiolink.evaluation.models import FORMATS
 
-    takers = {"lower_is_better": DISTANCES, "batch_size": BATCHED}
     for name, value in options.items():
-        known = takers.get(name) or [entry for entry, form in FORMATS.items() if name in form.options]
+        known = TAKERS.get(name) or [entry for entry, form in FORMATS.items() if name in form.options]
         if value is not None and kind not in known:
             goes = " or ".join(_flag(entry) for entry in INPUTS if entry in known)
             raise InputError(f"{_flag(name)} goes with {goes} only, not with {_flag(kind)}; leave it out")
@@ -131,9 +248,15 @@ def _flag(name: str) -> str:
 
 
 def _evaluation(
-    kind: str, given: Any, dataset: Dataset, options: dict[str, Any], rules: Mapping[str, Any], report: Progress
-) -> Evaluation:
-    """The ranks that an input stands for.
+    kind: str,
+    given: Any,
+    dataset: Dataset,
+    options: dict[str, Any],
+    rules: Mapping[str, Any],
+    ranking: dict[str, Any],
+    report: Progress,
+) -> tuple[Evaluation, Classification | None]:
+    """The ranks that an input stands for, and how it tells test triples from negatives, if there are any.
 
     Args:
         kind: one of `INPUTS`.
@@ -141,31 +264,44 @@ def _evaluation(
         dataset: the test triples and all candidates.
         options: further ones of this input.
         rules: those that all inputs share.
+        ranking: those of inputs that are ranked here, and `negatives` of the test and validation parts.
         report: told how far the work is.
     """
     from openbiolink.evaluation import baseline, evaluate_topk
     from openbiolink.evaluation import evaluate as rank
+    from openbiolink.evaluation.classification import evaluate_classification
     from openbiolink.evaluation.models import evaluate_ranks, load_scorer, read_model
 
     higher_is_better = not options.pop("lower_is_better", False)
     batch = {"batch_size": options.pop("batch_size")} if "batch_size" in options else {}
     if kind == "predictions":
-        return evaluate_topk(given, dataset, higher_is_better=higher_is_better, note=note, progress=report, **rules)
+        ranked = evaluate_topk(given, dataset, higher_is_better=higher_is_better, note=note, progress=report, **rules)
+        return ranked, None
     if kind == "ranks":
-        return evaluate_ranks(given, dataset, note=note, **rules)
-    if kind == "baseline":
-        return rank(baseline(given, dataset), dataset, model_name=given, progress=report, **rules)
+        return evaluate_ranks(given, dataset, note=note, **rules), None
     said: list[str] = []
     found: Scorer | VectorModel
-    if kind == "scorer":
+    if kind == "baseline":
+        found = baseline(given, dataset)
+    elif kind == "scorer":
         sys.path.insert(0, str(Path.cwd()))
         found = load_scorer(given, dataset)
     else:
         found = read_model(kind, given, dataset, note=said.append, **options)
     for line in said:
         note(line)
-    result = rank(found, dataset, higher_is_better=higher_is_better, progress=report, **batch, **rules)
-    return dataclasses.replace(result, notes=(*result.notes, *said))
+    negatives = ranking.pop("negatives", None)
+    result = rank(found, dataset, higher_is_better=higher_is_better, progress=report, **batch, **rules, **ranking)
+    result = dataclasses.replace(result, notes=(*result.notes, *said))
+    if negatives is None:
+        return result, None
+    test, valid = negatives
+    classified = evaluate_classification(
+        found, dataset, test, valid_negatives=valid, higher_is_better=higher_is_better, model_name=result.model
+    )
+    for line in classified.notes:
+        note(line)
+    return result, classified
 
 
 def _check_out(out: Path) -> None:
