@@ -17,6 +17,7 @@ from rich.console import Console
 from openbiolink.dataset import PARTS, from_labelled, read_dataset
 from openbiolink.errors import InputError, ScoreError
 from openbiolink.evaluation import baseline, evaluate, metric_rows, render_table
+from openbiolink.evaluation.candidates import Candidates
 from openbiolink.metrics import TIES
 from oracles import ranking as oracle
 
@@ -361,6 +362,28 @@ def test_what_is_not_finite_counts_as_left_out_at_triples_of_the_graph_and_is_re
         wrong[1, 0, column] = value
         with pytest.raises(ScoreError, match=r"^NaN or infinity among the .*tail scores of test triple \(b, r, d\)"):
             evaluate(matrices(wrong), GRAPH, filter_parts=filter_parts, **options)
+
+
+@pytest.mark.parametrize("value", [NAN, np.inf])
+@pytest.mark.parametrize("chosen", [[0, 1, 3], [1, 2, 3], [0, 3], []])
+def test_what_is_left_out_was_a_candidate_before(value, chosen):
+    """A known triple outside the set of candidates is not taken out a second time."""
+    sets = Candidates(
+        kind="subset",
+        names=("some",),
+        sets=(np.array(chosen, np.int64),),
+        of=dict.fromkeys(SIDES, np.zeros(1, np.int64)),
+        sums=("",),
+        relations=GRAPH.relations,
+    )
+    table = np.random.default_rng(1).permutation(16).astype(float).reshape(4, 1, 4)
+    blank = table.copy()
+    blank[0, 0, 1:3] = value  # (a, r, b) and (a, r, c) are known answers of (a, r, ?)
+    wanted = evaluate(matrices(table), GRAPH, candidates=sets)
+    found = evaluate(matrices(blank), GRAPH, candidates=sets, filter_parts=())
+    row = int(np.flatnonzero(GRAPH.test[:, 0] == 0)[0])
+    for counted in ("better", "equal", "candidates"):
+        assert getattr(found, counted)[row, 1] == getattr(wanted, counted)[row, 1]
 
 
 @settings(deadline=None, max_examples=25)

@@ -221,7 +221,8 @@ def _count_batches(  # noqa: PLR0917 - all of `evaluate`
         if counts[:, :, NOT_FINITE].any():
             graph = graph or {side: find_known(dataset, side, PARTS) for side in SIDES}
             for column, (one, side) in enumerate(zip(sides, SIDES, strict=True)):
-                _leave_out(one, dataset, batch, side, known[side], graph[side], counts[:, column])
+                set_of = candidates.of[side] if candidates else every
+                _leave_out(one, dataset, batch, side, known[side], graph[side], masks, set_of, counts[:, column])
             _refuse_not_finite(counts[:, :, NOT_FINITE], dataset, batch)
         yield rows, counts
         progress("rank", rows.stop, total)
@@ -252,6 +253,8 @@ def _leave_out(  # noqa: PLR0917 - all of `_count_batches`
     side: Side,
     known: KnownAnswers,
     graph: KnownAnswers,
+    masks: npt.NDArray[np.bool_],
+    set_of: Counts,
     counts: Counts,
 ) -> None:
     """Take out of the counts what the model left out: triples of the graph whose score is no finite number."""
@@ -262,7 +265,10 @@ def _leave_out(  # noqa: PLR0917 - all of `_count_batches`
         others = graph.answers[begin[0] : end[0]]
         begin, end = known.spans(codes[row : row + 1])
         others = np.setdiff1d(others, known.answers[begin[0] : end[0]], assume_unique=True)
-        found = scores.candidates[row, others[others != answers[row]]]
+        others = others[others != answers[row]]
+        if (chosen := set_of[triples[row, RELATION]]) != ALL:
+            others = others[masks[chosen, others]]
+        found = scores.candidates[row, others]
         found, level = found[~np.isfinite(found)], scores.answers[row]
         above, same = np.count_nonzero(found > level), np.count_nonzero(found == level)
         counts[row] -= (above, len(found) - above - same, same, len(found))
