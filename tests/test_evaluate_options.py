@@ -109,6 +109,7 @@ def test_threads_devices_and_processes_change_no_byte(evaluate, split, tmp_path)
     wanted = result_of(evaluate, tmp_path / "a.json")
     assert result_of(evaluate, tmp_path / "b.json", "--threads", 3) == wanted
     assert result_of(evaluate, tmp_path / "c.json", "--device", "cpu") == wanted
+    assert result_of(evaluate, tmp_path / "e.json", "--first-pass", "int8") == wanted
     words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     words += ["-m", "openbiolink", "evaluate", str(split), "--unseen", "keep", "--distributed"]
     words += ["--embeddings", str(split / "model"), "--model", "distmult", "--out", str(tmp_path / "d.json")]
@@ -123,4 +124,5 @@ def test_threads_devices_and_processes_change_no_byte(evaluate, split, tmp_path)
 def test_options_that_do_not_fit_the_input_are_refused(evaluate):
     assert "--device goes with" in evaluate("--baseline", "degree", "--device", "cpu", refused=True, model=False)
     assert "--estimate goes with" in evaluate("--ranks", "x.tsv", "--estimate", 3, refused=True, model=False)
+    assert "leave one out" in evaluate("--first-pass", "int8", "--device", "cpu", refused=True)
     assert "is started by torchrun" in evaluate("--distributed", refused=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from openbiolink import evaluate, from_labelled
 from openbiolink.dataset import PARTS, reindex
 from openbiolink.errors import InputError
-from openbiolink.evaluation import device, fused
+from openbiolink.evaluation import device, fused, quantised
 from openbiolink.evaluation.candidates import Candidates
 from openbiolink.evaluation.known import find_known
 from openbiolink.evaluation.vectors import complex_bilinear, cp, distmult, rescal, rotate, simple, transe
@@ -262,3 +262,35 @@ def test_devices_that_are_not_there_are_refused():
     for name in ("cuda:77", "abacus"):
         with pytest.raises(InputError, match=f"device '{name}' is not there"):
             device.device_backend(name)
+
+
+@settings(deadline=None, max_examples=12)
+@given(
+    name=st.sampled_from(["distmult", "complex", "rescal", "transe-2"]),
+    seed=st.integers(0, 1000),
+    kind=st.sampled_from(["normal", "whole", "wild"]),
+    limit=st.sampled_from([0.0, 0.03, 2.0]),
+)
+def test_a_first_pass_in_whole_numbers_gives_the_same_counts(name, seed, kind, limit):
+    generator = np.random.default_rng(seed)
+    dataset = graph(generator, 70, 30)
+    model, _ = build(name, generator, 70, 22, kind)
+    better, equal = counts(model, dataset)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quantised, "LIMIT", limit)
+        patch.setattr(quantised, "CANDIDATES", 16)
+        patch.setattr(fused, "CANDIDATES", 16)
+        again = counts(model, dataset, backend=quantised.quantised_backend())
+    assert (again[0] == better).all()
+    assert (again[1] == equal).all()
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 10_000), spread=st.integers(0, 6))
+def test_whole_numbers_are_within_their_bound(seed, spread):
+    generator = np.random.default_rng(seed)
+    rows = (generator.standard_normal((9, 31)) * 10.0 ** generator.integers(-spread, spread + 1, (9, 31))).astype("f4")
+    numbers, units, lengths, rests = quantised._quantise_rows(torch, rows)
+    gaps = rows.astype(float) - units[:, np.newaxis].astype(float) * numbers.numpy()
+    assert (np.linalg.norm(gaps, axis=1) <= rests * 1.001).all()
+    assert (np.linalg.norm(rows.astype(float), axis=1) <= lengths).all()

@@ -36,6 +36,7 @@ TAKERS = {
     "negatives": SCORED,
     "threads": VECTORS,
     "device": VECTORS,
+    "first_pass": VECTORS,
     "distributed": SCORED,
 }
 
@@ -115,6 +116,10 @@ def evaluate(
     device: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of PyTorch, such as cuda, for models given as vectors.")
     ] = None,
+    first_pass: Annotated[
+        Literal["float32", "int8"] | None,
+        typer.Option(help="How dot products are compared first; ranks are the same.", show_default="float32"),
+    ] = None,
     distributed: Annotated[
         bool, typer.Option("--distributed", help="Share the work with the processes that torchrun started.")
     ] = False,
@@ -139,7 +144,7 @@ def evaluate(
     options: dict[str, Any] = {"model": model, "norm": norm, "entity_map": entity_map, "relation_map": relation_map}
     options |= {"trust": trust or None, "batch_size": batch_size, "lower_is_better": lower_is_better or None}
     options |= {"candidates": candidates, "estimate": estimate, "negatives": negatives or None}
-    options |= {"threads": threads, "device": device, "distributed": distributed or None}
+    options |= {"threads": threads, "device": device, "first_pass": first_pass, "distributed": distributed or None}
     kind = _only_input(given)
     options = _fitting(kind, options)
     if out is not None:
@@ -163,6 +168,7 @@ def _ranking(folder: Path, dataset: Dataset, options: dict[str, Any], seed: int 
     from openbiolink.evaluation.candidates import candidate_subset, read_types, typed_candidates
     from openbiolink.evaluation.classification import read_negatives
     from openbiolink.evaluation.device import device_backend
+    from openbiolink.evaluation.quantised import quantised_backend
     from openbiolink.schema import schema_of
 
     ranking: dict[str, Any] = {}
@@ -176,6 +182,11 @@ def _ranking(folder: Path, dataset: Dataset, options: dict[str, Any], seed: int 
         ranking |= {"sample": options.pop("estimate"), "seed": seed or 0}
     if "threads" in options:
         ranking["threads"] = options.pop("threads")
+    first_pass = options.pop("first_pass", "float32")
+    if first_pass == "int8" and "device" in options:
+        raise InputError(f"--first-pass int8 is of the processor, not of --device {options['device']}; leave one out")
+    if first_pass == "int8":
+        ranking["backend"] = quantised_backend()
     if "device" in options:
         ranking["backend"] = device_backend(options.pop("device"))
     if options.pop("negatives", None):

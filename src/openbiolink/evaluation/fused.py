@@ -13,7 +13,7 @@ float32 product (or, where there is none, a float32 loop). Its error is at most 
 
 for any order of the additions, with or without fused products (Higham 2002, "Accuracy and Stability of Numerical
 Algorithms", section 3.1, with one rounding more for q), |e| being the longest vector of the block; likewise for the
-other forms, see `_band`. A candidate further than that from the answer's score is decided; the others, some tens for
+other forms, see `band_of`. A candidate further than that from the answer's score is decided; the others, some tens for
 each answer, are worked out exactly. Known answers are taken out by their own exact scores.
 
 Memory: one block of scores for each thread (2 MB), whatever the sizes.
@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -81,11 +82,15 @@ class Backend:
         count: (batch, pool, better, equal, whether to stop) fills `better` and `equal`, zeros of shape (n,).
         questions: of a batch at most.
         threads: that call it, if not as many as there are processors.
+        prepare: called with each pool before its first batch.
+        around: entered for the time of the counting.
     """
 
     count: Callable[[Batch, Pool, Counts, Counts, Callable[[], bool]], None]
     questions: int
     threads: int | None = None
+    prepare: Callable[[Pool], None] = lambda _: None
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +145,7 @@ def count_vectors(
             f"{model.name} has {model.num_entities} entities and {model.num_relations} relations, the data set "
             f"{dataset.num_entities} and {dataset.num_relations}; give the model that was trained on it"
         )
-    chosen = backend or Backend(count=_count_batch, questions=QUERIES)
+    chosen = backend or Backend(count=count_batch, questions=QUERIES)
     chosen = replace(chosen, threads=threads or chosen.threads or _processors())
     better, equal = np.zeros((len(triples), 2), np.int64), np.zeros((len(triples), 2), np.int64)
     tasks = [
@@ -150,15 +155,17 @@ def count_vectors(
     ]
     total, done = sum(len(questions.given) for _, _, questions, _ in tasks), 0
     progress("rank", 0, total)
-    for column, side, questions, ids in tasks:
-        above, level = np.zeros(len(questions.answers), np.int64), np.zeros(len(questions.answers), np.int64)
-        pool = _pool(model.candidates[side], ids)
-        spans = known[side].spans(questions.given * dataset.num_relations + questions.relation)
-        known_here = (known[side].answers, *spans)
-        for number in _count_questions(model, side, questions, pool, known_here, above, level, chosen, shard):
-            done += number
-            progress("rank", done, total)
-        better[questions.rows, column], equal[questions.rows, column] = above, level
+    with chosen.around():
+        for column, side, questions, ids in tasks:
+            above, level = np.zeros(len(questions.answers), np.int64), np.zeros(len(questions.answers), np.int64)
+            pool = _pool(model.candidates[side], ids)
+            chosen.prepare(pool)
+            spans = known[side].spans(questions.given * dataset.num_relations + questions.relation)
+            known_here = (known[side].answers, *spans)
+            for number in _count_questions(model, side, questions, pool, known_here, above, level, chosen, shard):
+                done += number
+                progress("rank", done, total)
+            better[questions.rows, column], equal[questions.rows, column] = above, level
     return better, equal
 
 
@@ -227,7 +234,7 @@ def _pool(table: npt.NDArray[np.float32], ids: npt.NDArray[np.int64] | None) -> 
         block = vectors[first : first + CANDIDATES].astype(np.float64)
         squares[first : first + CANDIDATES] = np.einsum("ij,ij->i", block, block)
     longest = np.maximum.reduceat(squares, np.arange(0, len(squares), CANDIDATES)) if len(squares) else squares
-    with np.errstate(over="ignore"):  # such candidates are not compared in float32, see `_band`
+    with np.errstate(over="ignore"):  # such candidates are not compared in float32, see `band_of`
         halves = (squares / 2).astype(np.float32)
     return Pool(
         table=table,
@@ -332,11 +339,11 @@ class Batch:
     end: Counts
 
 
-def _count_batch(batch: Batch, pool: Pool, better: Counts, equal: Counts, is_stopped: Callable[[], bool]) -> None:
+def count_batch(batch: Batch, pool: Pool, better: Counts, equal: Counts, is_stopped: Callable[[], bool]) -> None:
     """Fill `better` and `equal` for the answers of a batch of questions."""
     vectors, weights, score = batch.vectors, batch.weights, SCORES[batch.form]
     level = exact_levels(batch, pool)
-    band = _band(batch, pool, level)
+    band = band_of(batch, pool, level)
     short = vectors.astype(np.float32)
     room = np.empty((len(vectors), CANDIDATES), np.float32)
     for number, first in enumerate(range(0, len(pool.vectors), CANDIDATES)):
@@ -346,7 +353,7 @@ def _count_batch(batch: Batch, pool: Pool, better: Counts, equal: Counts, is_sto
         scores = room[:, : len(block)]
         _fill(batch.form, short, block, pool.halves[first : first + CANDIDATES], scores)
         bounds = (*band, pool.longest[number])
-        _count_block(score, scores, vectors, weights, block, batch.offsets, level, bounds, better, equal)
+        count_block(score, scores, vectors, weights, block, batch.offsets, level, bounds, better, equal)
     take_out_known(batch, pool, level, better, equal)
 
 
@@ -385,7 +392,7 @@ def answer_bounds(
         level: exact score of each answer.
         longest: length of the longest candidate of the block.
     """
-    centre, fixed, slope, curve = _band(batch, pool, level)
+    centre, fixed, slope, curve = band_of(batch, pool, level)
     epsilon = fixed + np.repeat((slope + curve * longest) * longest, np.diff(batch.offsets))
     low, high = (centre - epsilon).astype(np.float32), (centre + epsilon).astype(np.float32)
     low = np.where(low > centre - epsilon, np.nextafter(low, np.float32(-np.inf)), low)
@@ -405,7 +412,7 @@ def _fill(form: Form, short: Parameters, block: Parameters, halves: Parameters, 
         _fill_modulus(short, np.ascontiguousarray(block.T), scores)
 
 
-def _band(batch: Batch, pool: Pool, level: npt.NDArray[np.float64]) -> tuple[Any, ...]:
+def band_of(batch: Batch, pool: Pool, level: npt.NDArray[np.float64]) -> tuple[Any, ...]:
     """Where the approximate scores are compared: the centre for each answer, and the error epsilon around it.
 
     epsilon = fixed (of the answer) + slope (of the question) * N + curve (of the question) * N ** 2, N being the
@@ -518,54 +525,63 @@ def _score_pairs(  # noqa: PLR0917
 
 
 @numba.njit(nogil=True)
-def _count_block(  # noqa: PLR0917
+def count_block(  # noqa: C901, PLR0917
     score: Any, scores: Any, vectors: Any, weights: Any, block: Any, offsets: Any, level: Any,
     bounds: Any, better: Any, equal: Any,
 ) -> None:  # fmt: skip
     """Add the candidates of a block that are better than each answer, and equal to it.
 
     A strip of columns is compared with both ends of the answer's band first, which is fast; where a candidate is
-    inside, the strip is looked through.
+    inside, those of the strip are marked, and worked out exactly.
     """
     centre, fixed, slope, curve, longest = bounds
+    flags = np.zeros(STRIP, np.uint8)
+    words = flags.view(np.uint64)
     for b in range(scores.shape[0]):
         row = scores[b]
         for a in range(offsets[b], offsets[b + 1]):
             epsilon = fixed[a] + (slope[b] + curve[b] * longest) * longest
             decides = epsilon < np.inf
-            low, high = _float_below(centre[a] - epsilon), _float_above(centre[a] + epsilon)
+            low, high = float_below(centre[a] - epsilon), float_above(centre[a] + epsilon)
             above, level_with = np.int64(0), np.int64(0)
             for first in range(0, row.shape[0], STRIP):
                 strip = row[first : first + STRIP]
+                size = strip.shape[0]
                 if decides:
                     sure, likely = np.int32(0), np.int32(0)
-                    for j in range(strip.shape[0]):
+                    for j in range(size):
                         sure += strip[j] > high
                         likely += strip[j] >= low
                     above += sure
                     if sure == likely:
                         continue
-                for j in range(strip.shape[0]):
-                    if not decides or (strip[j] >= low and strip[j] <= high):
-                        exact = score(vectors[b], weights[b], block[first + j])
-                        above += exact > level[a]
-                        level_with += exact == level[a]
+                    for j in range(size):
+                        flags[j] = (strip[j] >= low) & (strip[j] <= high)
+                else:
+                    flags[:size] = 1
+                flags[size:] = 0
+                for word in range(words.shape[0]):
+                    if words[word] == 0:
+                        continue
+                    for j in range(8 * word, 8 * word + 8):
+                        if flags[j]:
+                            exact = score(vectors[b], weights[b], block[first + j])
+                            above += exact > level[a]
+                            level_with += exact == level[a]
             better[a] += above
             equal[a] += level_with
 
 
 @numba.njit(nogil=True)
-def _float_below(value: Any) -> Any:
-    """The largest float32 that is not above a number."""
-    near = np.float32(value)
-    return near if near <= value else np.nextafter(near, np.float32(-np.inf))
+def float_below(value: Any) -> Any:
+    """A float32 that is not above a number, and hardly below: its rounding is less than what is taken off."""
+    return np.float32(value - abs(value) * 2.0**-23 - TINY)
 
 
 @numba.njit(nogil=True)
-def _float_above(value: Any) -> Any:
-    """The smallest float32 that is not below a number."""
-    near = np.float32(value)
-    return near if near >= value else np.nextafter(near, np.float32(np.inf))
+def float_above(value: Any) -> Any:
+    """A float32 that is not below a number, and hardly above."""
+    return np.float32(value + abs(value) * 2.0**-23 + TINY)
 
 
 @numba.njit(nogil=True)
