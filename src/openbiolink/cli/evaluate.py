@@ -182,10 +182,10 @@ def _ranking(folder: Path, dataset: Dataset, options: dict[str, Any], seed: int 
         ranking |= {"sample": options.pop("estimate"), "seed": seed or 0}
     if "threads" in options:
         ranking["threads"] = options.pop("threads")
-    first_pass = options.pop("first_pass", "float32")
-    if first_pass == "int8" and "device" in options:
+    compared = options.pop("first_pass", "float32")
+    if compared == "int8" and "device" in options:
         raise InputError(f"--first-pass int8 is of the processor, not of --device {options['device']}; leave one out")
-    if first_pass == "int8":
+    if compared == "int8":
         ranking["backend"] = quantised_backend()
     if "device" in options:
         ranking["backend"] = device_backend(options.pop("device"))
