@@ -1,10 +1,10 @@
 """Make up a split of any size that is shaped like a published one.
 
-    python benchmarks/made_up_split.py small|hq FOLDER [--seed 1]
+    python benchmarks/made_up_split.py tiny|small|hq FOLDER [--seed 1]
 
 Writes train_sample.csv, val_sample.csv and test_sample.csv as `openbiolink split` lays them out. `hq` has the size of
 the published HQ_DIR: 184,732 entities, 28 relations, 8,503,580, 397,066 and 401,901 triples; `small` has 20,000
-entities and 300,000, 10,000 and 10,000. Ends are drawn from the nodes of a type, the node of rank k with a chance
+entities and 300,000, 10,000 and 10,000; `tiny` is for tests. Ends are drawn from the nodes of a type, the node of rank k with a chance
 proportional to k^-SKEW; most relations join only a part of the nodes, and nodes that were never drawn get one
 training triple. No triple stands twice. The same size and seed give the same bytes.
 """
@@ -15,7 +15,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-SIZES = {"small": (20_000, 300_000, 10_000, 10_000), "hq": (184_732, 8_503_580, 397_066, 401_901)}
+SIZES = {
+    "tiny": (2_000, 3_000, 100, 100),
+    "small": (20_000, 300_000, 10_000, 10_000),
+    "hq": (184_732, 8_503_580, 397_066, 401_901),
+}
 SKEW = 0.65
 ACTIVE = 0.3  # of the nodes of a type, those that a relation joins, unless it is one of WHOLE
 WHOLE = ("GENE_DRUG", "IS_A", "GENE_DIS", "GENE_PHENOTYPE", "GENE_PATHWAY", "ANATOMY_PART_OF_ANATOMY")

@@ -73,7 +73,7 @@ def test_the_examples_of_the_pages_run(code):
 
 def test_the_commands_of_the_readme_exist(demo_folder):
     commands = re.findall(r"^openbiolink (.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert len(commands) == 7
+    assert len(commands) == 9
     for command in (line.partition("#")[0].strip() for line in commands):
         if "predictions" in command:
             continue  # needs a model's file; tests/test_topk.py runs it
