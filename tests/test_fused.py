@@ -219,6 +219,21 @@ def test_numbers_that_overflow_float32_are_still_ranked():
     assert (counts(large, dataset)[1] == counts(small, dataset)[1]).all()
 
 
+def test_numbers_that_underflow_float32_are_still_ranked():
+    generator = np.random.default_rng(2)
+    dataset = graph(generator, 60, 40)
+    entities = generator.standard_normal((60, 8)).astype(np.float32)
+    relations = np.full((3, 8), 2.0**-149, np.float32)
+    result = counts(distmult(entities * np.float32(2.0**20), relations), dataset)
+    for backend in (None, device.device_backend("cpu"), quantised.quantised_backend()):
+        again = counts(distmult(entities, np.ones((3, 8), np.float32)), dataset, backend=backend)
+        assert (result[0] == again[0]).all()
+        assert (result[1] == again[1]).all()
+        assert (
+            counts(distmult(entities * np.float32(2.0**20), relations), dataset, backend=backend)[0] == result[0]
+        ).all()
+
+
 def test_a_sample_has_the_ranks_of_the_whole():
     generator = np.random.default_rng(3)
     dataset = graph(generator, 60, 40)

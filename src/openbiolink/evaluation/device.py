@@ -1,9 +1,10 @@
 """The counting of `openbiolink.evaluation.fused` through PyTorch, on a GPU or whatever device it knows: same counts.
 
-Products are float32 without TensorFloat-32, so the same bounds hold. What they leave undecided is worked out on the
-device too, as the definition of a score has it: every product and every sum is one float64 operation on whole arrays,
-in the order of the definition, and nothing is fused. So the bits are those of the processor. Square roots are not,
-since PyTorch does not round all of them to the nearest number; the form that has them is worked out on the processor.
+Products are float32, without TensorFloat-32 or bfloat16, so the same bounds hold. What they leave undecided is worked
+out on the device too, as the definition of a score has it: every product and every sum is one float64 operation on whole
+arrays, in the order of the definition, and nothing is fused. So the bits are those of the processor. Square roots are
+not, since PyTorch does not round all of them to the nearest number; the form that has them is worked out on the
+processor.
 
 Memory: the candidates, once, and blocks of scores for which a part of what is free is taken.
 """
@@ -119,11 +120,12 @@ def _sizes(torch: Any, device: Any, questions: int, candidates: int) -> tuple[in
 def _approximate(torch: Any, form: Form, short: Any, block: Any, halves: Any) -> Any:
     """What is compared, (b, n), in float32; see `openbiolink.evaluation.fused`."""
     if form in {"dot", "l2"}:
-        allowed, torch.backends.cuda.matmul.allow_tf32 = torch.backends.cuda.matmul.allow_tf32, False
+        precision = torch.get_float32_matmul_precision()
+        torch.set_float32_matmul_precision("highest")
         try:
             scores = short @ block.T
         finally:
-            torch.backends.cuda.matmul.allow_tf32 = allowed
+            torch.set_float32_matmul_precision(precision)
         return scores - halves if form == "l2" else scores
     scores = torch.zeros((len(short), len(block)), dtype=torch.float32, device=short.device)
     size = short.shape[1] // 2 if form == "modulus" else short.shape[1]

@@ -9,7 +9,7 @@ or the machine; candidates with equal vectors have equal scores.
 **How it is found.** Every different question is scored once, a block of questions against a block of candidates, by a
 float32 product (or, where there is none, a float32 loop). Its error is at most `epsilon`, by
 
-    |approximate - exact| <= (d + 6) * 2^-24 * 1.01 * |q| * |e|  +  d * 2^-125                       (dot)
+    |approximate - exact| <= (d + 8) * 2^-24 * 1.01 * |q| * |e|  +  d * 2^-125 * (1 + |q| + |e|)      (dot)
 
 for any order of the additions, with or without fused products (Higham 2002, "Accuracy and Stability of Numerical
 Algorithms", section 3.1, with one rounding more for q), |e| being the longest vector of the block; likewise for the
@@ -427,7 +427,7 @@ def band_of(batch: Batch, pool: Pool, level: npt.NDArray[np.float64]) -> tuple[A
     off = np.abs(batch.weights - 1).max(axis=1) * ROOM
     each, each_off = np.repeat(length, counts), np.repeat(off, counts)
     size = (each + longest) ** 2
-    tiny = dimensions * TINY
+    tiny = dimensions * TINY * (1 + each + longest)  # where products, or numbers themselves, are taken for 0
     if batch.form == "dot":
         centre, fixed = level, fine * each * longest + tiny
         slope, curve = gamma * length, np.zeros(len(length))
