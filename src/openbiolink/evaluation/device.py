@@ -1,10 +1,10 @@
 """The counting of `openbiolink.evaluation.fused` through PyTorch, on a GPU or whatever device it knows: same counts.
 
-Products are float32, without TensorFloat-32 or bfloat16, so the same bounds hold. What they leave undecided is worked
-out on the device too, as the definition of a score has it: every product and every sum is one float64 operation on whole
-arrays, in the order of the definition, and nothing is fused. So the bits are those of the processor. Square roots are
-not, since PyTorch does not round all of them to the nearest number; the form that has them is worked out on the
-processor.
+Products are float32, without TensorFloat-32 or bfloat16, so the same bounds hold. What they leave undecided is
+worked out on the device too, as the definition of a score has it: every product and every sum is one float64 operation
+on whole arrays, in the order of the definition, and nothing is fused. So the bits are those of the processor. Square
+roots are not, since PyTorch does not round all of them to the nearest number; the form that has them is worked out on
+the processor.
 
 Memory: the candidates, once, and blocks of scores for which a part of what is free is taken.
 """
