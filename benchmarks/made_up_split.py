@@ -4,9 +4,9 @@
 
 Writes train_sample.csv, val_sample.csv and test_sample.csv as `openbiolink split` lays them out. `hq` has the size of
 the published HQ_DIR: 184,732 entities, 28 relations, 8,503,580, 397,066 and 401,901 triples; `small` has 20,000
-entities and 300,000, 10,000 and 10,000; `tiny` is for tests. Ends are drawn from the nodes of a type, the node of rank k with a chance
-proportional to k^-SKEW; most relations join only a part of the nodes, and nodes that were never drawn get one
-training triple. No triple stands twice. The same size and seed give the same bytes.
+entities and 300,000, 10,000 and 10,000; `tiny` is for tests. Ends are drawn from the nodes of a type, the node of rank
+k with a chance proportional to k^-SKEW; most relations join only a part of the nodes, and nodes that were never drawn
+get one training triple. No triple stands twice. The same size and seed give the same bytes.
 """
 
 import argparse
