@@ -376,9 +376,23 @@ def measure_all(chosen, options, results, folder):
         options.results.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
 
 
+def choose(entries, texts):
+    """The entries that are asked for; without a wish all but those of the tests."""
+    names = {entry.name for entry in entries}
+    if not texts:
+        return [entry for entry in entries if entry.size != "tiny"]
+    return [
+        entry
+        for entry in entries
+        if any(entry.name == text if text in names else entry.name.startswith(text) for text in texts)
+    ]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", metavar="TEXT", help="the entries whose name begins with this text")
+    parser.add_argument(
+        "--only", action="append", metavar="TEXT", help="the entry of this name, or those that begin so"
+    )
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--data", type=Path, default=HERE / ".data", help="of the splits; what is absent is made")
     parser.add_argument("--results", type=Path, default=RESULTS)
@@ -388,11 +402,7 @@ def main():
     if options.child:
         be_child(json.loads(options.child))
         return
-    chosen = [
-        entry
-        for entry in list_entries()
-        if (any(map(entry.name.startswith, options.only)) if options.only else entry.size != "tiny")
-    ]
+    chosen = choose(list_entries(), options.only)
     if options.list or not chosen:
         print(*(entry.name for entry in chosen or list_entries()), sep="\n")
         return
