@@ -71,10 +71,12 @@ def make_page(results):
     """The page in Markdown."""
     entries, machine = results["entries"], results["machine"]
     dates, commits = ({entry[key] for entry in entries.values()} for key in ("date", "commit"))
+    loads = sorted(entry["load_average"] or 0 for entry in entries.values()) or [0]
     facts = [
         f"{machine['processor']}, {machine['cores']} cores ({', '.join(machine['flags'])}), {machine['memory_gb']} GB",
         f"Python {machine['python']}, NumPy {machine['numpy']}, {machine['blas']}, {machine['system']}",
         f"commit {', '.join(f'`{one}`' for one in sorted(commits))} (+: with changes), {' to '.join(span(dates))}",
+        f"load of the machine before each measurement: {loads[0]} to {loads[-1]} (of other programs above 1 or so)",
     ]
     parts = [
         "# How fast the evaluation is",

@@ -12,7 +12,7 @@ import pytest
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 CLOCKS = {"wall", "cpu"}
-EVERY = {"kind", "size", "seconds", "median", "peak_mb", "triples", "commit", "date"}
+EVERY = {"kind", "size", "seconds", "median", "peak_mb", "triples", "commit", "date", "load_average"}
 RANKED = {"ratio", "ratios", "products", "queries", "model", "dimension"}
 FIELDS = {
     "ours": EVERY | RANKED | {"held_mb", "threads", "same_ranks", "first_pass", "vectors"},
