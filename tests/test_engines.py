@@ -452,8 +452,10 @@ def alone(tmp_path):
         (tmp_path / name).mkdir()
     (tmp_path / "alone.py").write_text(ALONE)
 
+    started = []
+
     def start(**environment):
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-W", "error", str(tmp_path / "alone.py")],
             cwd=tmp_path / "work",
             env={**os.environ, "TMPDIR": str(tmp_path / "temporary"), **environment},
@@ -461,17 +463,23 @@ def alone(tmp_path):
             stderr=subprocess.PIPE,
             text=True,
         )
+        started.append(process)
+        return process
 
     yield start
+    for process in started:
+        if process.poll() is None:  # the test has failed; nothing may run on
+            process.kill()
+            process.communicate()
     assert [*(tmp_path / "work").iterdir(), *(tmp_path / "temporary").iterdir()] == []
 
 
 def test_a_session_of_its_own_is_quiet_and_an_interruption_leaves_nothing(spark, alone):
     process = alone()
     assert process.stdout.readline() == "ready\n"
-    time.sleep(1)
+    time.sleep(3)
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60) == ("ended\n", "")
+    assert process.communicate(timeout=120) == ("ended\n", "")
     assert process.returncode == 0
 
 
