@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 from openbiolink.cli import app
-from openbiolink.errors import InputError
+from openbiolink.errors import OpenBioLinkError
 
 SCHEMA = json.loads(Path(__file__).parents[1].joinpath("docs/schema/result-2.schema.json").read_text())
 GENES, DISEASES = [f"NCBIGENE:{number}" for number in range(1, 19)], [f"DOID:{number}" for number in range(1, 9)]
@@ -45,7 +46,7 @@ def evaluate(split):
             app, ["evaluate", str(split), *given, "--unseen", "keep", *map(str, words)], env={"COLUMNS": "160"}
         )
         if refused:
-            assert isinstance(done.exception, InputError), done.output
+            assert isinstance(done.exception, OpenBioLinkError), done.output
             return str(done.exception)
         assert done.exit_code == 0, done.output
         return done.output
@@ -103,6 +104,53 @@ def test_kept_ranks_give_the_same_numbers_again(evaluate, tmp_path):
     again = result_of(evaluate, tmp_path / "b.json", "--ranks", tmp_path / "ranks.parquet", "--seed", 1, model=False)
     assert again == first
     assert first["intervals"]["seed"] == 1
+
+
+@pytest.mark.parametrize("change", ["a row less", "a row twice", "another count"])
+def test_kept_ranks_that_were_changed_are_refused(evaluate, tmp_path, change):
+    evaluate("--ranks-out", tmp_path / "ranks.tsv")
+    *above, last = (tmp_path / "ranks.tsv").read_text().splitlines(keepends=True)
+    cells = last.rstrip().split("\t")
+    cells[-1] = str(int(cells[-1]) + 1)
+    ends = {"a row less": [], "a row twice": [last, last], "another count": ["\t".join(cells) + "\n"]}
+    (tmp_path / "ranks.tsv").write_text("".join([*above, *ends[change]]))
+    assert "added, taken away or changed" in evaluate("--ranks", tmp_path / "ranks.tsv", refused=True, model=False)
+
+
+def test_rows_of_kept_ranks_may_stand_in_any_order(evaluate, tmp_path):
+    first = result_of(evaluate, tmp_path / "a.json", "--ranks-out", tmp_path / "ranks.tsv")
+    lines = (tmp_path / "ranks.tsv").read_text().splitlines(keepends=True)
+    (tmp_path / "ranks.tsv").write_text("".join([*lines[:2], *reversed(lines[2:])]))
+    again = result_of(evaluate, tmp_path / "b.json", "--ranks", tmp_path / "ranks.tsv", model=False)
+    assert again == first
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def score(batch):\n    raise SystemExit(0)\n", "mine.py, line 2: SystemExit: 0; mend it"),
+        ("import absent_one\n", "mine.py, line 1: ModuleNotFoundError: No module named 'absent_one'"),
+        ("def score(batch:\n", "importing failed, SyntaxError: '(' was never closed (mine.py, line 1)"),
+    ],
+)
+def test_a_scorer_that_fails_is_named_with_the_place(evaluate, tmp_path, monkeypatch, text, said):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    (tmp_path / "mine.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert said in evaluate("--scorer", "mine:score", model=False, refused=True)
+    missing = evaluate("--scorer", "nowhere_at_all:score", model=False, refused=True)
+    assert missing.startswith("nowhere_at_all:score: there is no module 'nowhere_at_all'; check its spelling")
+
+
+def test_nan_is_named_by_the_row_of_the_file(evaluate, split, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(split / "model", model)
+    entities = np.load(model / "entities.npy")
+    entities[5, 3] = np.nan
+    np.save(model / "entities.npy", entities)
+    said = evaluate("--embeddings", model, "--model", "distmult", model=False, refused=True)
+    assert f"{model}, entities: row 5 (the first is 0) holds NaN or infinity" in said
 
 
 def test_threads_devices_and_processes_change_no_byte(evaluate, split, tmp_path):

@@ -658,7 +658,7 @@ def test_a_scorer_is_found_by_name_and_made_of_the_data_set(tmp_path, module, na
     [
         ("own_models.mine", "names no scorer"), ("a b:c", "names no scorer"), (":x", "names no scorer"),
         ("own_models.mine:absent", "has no 'absent'"), ("own_models.mine:number", "int cannot score"),
-        ("own_models.nothing:x", "importing failed.*ModuleNotFoundError"),
+        ("own_models.nothing:x", "there is no module .own_models.nothing.; check its spelling"),
         ("own_models.worse:x", r"worse\.py, line 1: ModuleNotFoundError"),
         ("own_models.mine:never", r"mine\.py, line \d+: ZeroDivisionError"),
     ],

@@ -34,9 +34,9 @@ TAKERS = {
     "candidates": SCORED,
     "estimate": SCORED,
     "negatives": SCORED,
-    "threads": VECTORS,
-    "device": VECTORS,
-    "first_pass": VECTORS,
+    "threads": VECTORS | {"scorer"},
+    "device": VECTORS | {"scorer"},
+    "first_pass": VECTORS | {"scorer"},
     "distributed": SCORED,
 }
 

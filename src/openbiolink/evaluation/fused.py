@@ -436,11 +436,17 @@ def band_of(batch: Batch, pool: Pool, level: npt.NDArray[np.float64]) -> tuple[A
         fixed = fine * (size + np.abs(level)) + each_off * each**2 / 2 + tiny
         slope, curve = (gamma + off) * length, (gamma + off) / 2
     else:
+        # Without weights a score as large as the answer's is between |level| / largest and |level| / smallest weight.
         total = np.repeat(np.abs(batch.vectors).sum(axis=1), counts)
-        centre, fixed = (
-            level,
-            (gamma + fine + each_off) * ROOM * np.abs(level) + 2 * UNIT * total + dimensions * 2.0**-60,
-        )
+        least, most = (np.repeat(found(batch.weights, axis=1), counts) for found in (np.min, np.max))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            far = np.where(least > 0, np.abs(level) / least, np.inf) * (1 + fine)
+        near = np.where(most > 0, np.abs(level) / np.maximum(most, np.finfo(np.float64).tiny), 0.0) * (1 - fine)
+        known = np.isfinite(far)
+        far = np.where(known, far, near)
+        centre = -(far + near) / 2
+        fixed = (far - near) / 2 + (gamma + fine) * ROOM * far + 2 * UNIT * total + dimensions * 2.0**-60
+        fixed = np.where(known, fixed, np.inf)
         slope = curve = np.zeros(len(length))
     fixed = np.where(size < 2.0**120, fixed, np.inf)
     return centre, fixed, slope, curve

@@ -48,6 +48,7 @@ LIMIT = 0.02  # of the pairs of answers and candidates: then a float32 product i
 TRIED = 4  # blocks, before it is decided
 LEVELS = 127
 FINER = 256  # of the second part of a query
+NARROWEST = 8  # dimensions for which the product is taken from PyTorch, which for one of them fills in nothing
 WIDEST = 512  # dimensions for which 32 bits hold every sum: 512 * 128 * 127 * 257 < 2 ** 31
 SPREAD = (math.sqrt(5) - 1) / 2  # numbers of blocks times this, modulo 1, give an order that is spread over all
 TINIEST = 2.0**-100
@@ -78,10 +79,11 @@ def quantised_backend() -> Backend:
     def prepare(pool: Pool) -> None:
         if id(pool.vectors) not in held:
             held.clear()
-            held[id(pool.vectors)] = (pool, *_quantise_rows(torch, pool.vectors))
+            with np.errstate(over="ignore"):  # such candidates are worked out exactly, see `band_of`
+                held[id(pool.vectors)] = (pool, *_quantise_rows(torch, pool.vectors))
 
     def count(batch: Batch, pool: Pool, better: Counts, equal: Counts, is_stopped: Callable[[], bool]) -> None:
-        if batch.form != "dot" or batch.vectors.shape[1] > WIDEST or not len(pool.vectors):
+        if batch.form != "dot" or not NARROWEST <= batch.vectors.shape[1] <= WIDEST or not len(pool.vectors):
             count_batch(batch, pool, better, equal, is_stopped)
             return
         torch.set_num_threads(1)

@@ -52,13 +52,14 @@ def write_ranks(evaluation: Evaluation, path: Path) -> None:
             TSV file cannot hold.
     """
     check_rank_target(path)
-    about = json.dumps(_describe(evaluation), ensure_ascii=False, sort_keys=True, allow_nan=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
         open_database() as (connection, _),
         scratch_folder(path.parent, f".{path.name}-openbiolink-") as folder,
     ):
         _put_rows(connection, evaluation)
+        described = _describe(evaluation) | {"rows_sha256": _sum_of_rows(connection)}
+        about = json.dumps(described, ensure_ascii=False, sort_keys=True, allow_nan=False)
         if path.suffix == PARQUET:
             connection.execute(f"""
                 COPY (SELECT * FROM kept ORDER BY ALL) TO {quote(str(folder / path.name))}
@@ -103,6 +104,11 @@ def read_ranks(path: Path, dataset: Dataset | None = None) -> Evaluation:
     with open_database() as (connection, _):
         about = _read_parquet(connection, path) if packed else _read_text(connection, path)
         numbers = _read_numbers(connection, path)
+        if _sum_of_rows(connection) != about["rows_sha256"]:
+            raise InputError(
+                f"{path}: rows were added, taken away or changed since it was written; write it again, or give a plain "
+                "table of ranks without what is said of them"
+            )
         labels = connection.execute("SELECT head, relation, tail FROM kept").fetchnumpy()
     if not len(labels["head"]):
         raise InputError(f"{path}: holds no ranks; write it again")
@@ -143,6 +149,13 @@ def _describe(evaluation: Evaluation) -> dict[str, Any]:
         "sample": None if evaluation.sample is None else asdict(evaluation.sample),
         "notes": list(evaluation.notes),
     }
+
+
+def _sum_of_rows(connection: duckdb.DuckDBPyConnection) -> str:
+    """SHA-256 of all rows, in whichever order they stand."""
+    row = f"concat_ws(chr(9), {', '.join(f'{name}::VARCHAR' for name in COLUMNS)})"
+    found = connection.execute(f"SELECT sha256(coalesce(string_agg({row}, chr(10) ORDER BY {row}), '')) FROM kept")
+    return str(found.fetchall()[0][0])
 
 
 def _put_rows(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation) -> None:
@@ -224,7 +237,13 @@ def _about(path: Path, text: str) -> dict[str, Any]:
             raise InputError(f"{path}: has the format {about['format']!r}, expected {FORMAT!r}; write it again")
         check_ties(about["ties"])
         mappings = [about["dataset"], about["candidate_set"], about["not_listed_by_side"]]
-        texts = [about["model"], about["dataset"]["checksum"], *about["filter_parts"], *about["notes"]]
+        texts = [
+            about["model"],
+            about["rows_sha256"],
+            about["dataset"]["checksum"],
+            *about["filter_parts"],
+            *about["notes"],
+        ]
         numbers = [about["left_out"], *(about["sample"] or {}).values(), *mappings[2].values()]
         sound = all(isinstance(one, Mapping) for one in mappings) and all(isinstance(one, str) for one in texts)
         sound = sound and all(isinstance(one, int) for one in (*numbers, about["higher_is_better"]))

@@ -78,13 +78,17 @@ def take_rows(array: Array, rows: Rows, *, what: str, number: int) -> Parameters
         number: rows that the id map has.
 
     Raises:
-        InputError: the array has another number of rows, or holds numbers that float32 cannot.
+        InputError: the array has another number of rows, or holds numbers that float32 cannot, NaN or infinity.
     """
     if array.ndim < 2 or len(array) != number:
         raise InputError(
             f"{what}: has shape {array.shape}, but its id map has {number} rows; give the map that belongs to it"
         )
     taken = array[rows]
+    finite = np.isfinite(taken).reshape(len(taken), -1).all(axis=1) if taken.dtype.kind in "fc" else np.True_
+    if not np.all(finite):
+        row = int(rows[np.flatnonzero(~finite)[0]])
+        raise InputError(f"{what}: row {row} (the first is 0) holds NaN or infinity; mend the model")
     if taken.dtype.kind == "c":
         taken = np.concatenate([taken.real, taken.imag], axis=-1)
     if taken.dtype == np.float32:
@@ -93,7 +97,7 @@ def take_rows(array: Array, rows: Rows, *, what: str, number: int) -> Parameters
         raise InputError(f"{what}: is of type {taken.dtype}, which is no parameter; save it as float32")
     with np.errstate(over="ignore"):
         narrow = taken.astype(np.float32)
-    if not ((narrow.astype(taken.dtype) == taken) | (taken != taken)).all():  # noqa: PLR0124 - NaN is refused later
+    if not (narrow.astype(taken.dtype) == taken).all():
         raise InputError(
             f"{what}: is {taken.dtype} and would be rounded, while ranks are those of float32 parameters; "
             "round it yourself with array.astype(numpy.float32) and save it again"

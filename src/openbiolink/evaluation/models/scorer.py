@@ -35,7 +35,7 @@ class NamedScorer:
             return self._score(batch)
         except OpenBioLinkError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ScoreError(f"{self._spec}: scoring failed, {_where(error)}; mend it") from error
 
 
@@ -87,13 +87,25 @@ def _run(spec: str, what: str, action: Callable[[], Any]) -> Any:
         return action()
     except OpenBioLinkError:
         raise
-    except Exception as error:
+    except ModuleNotFoundError as error:
+        if error.name and (spec.partition(":")[0] + ".").startswith(error.name + "."):
+            raise InputError(
+                f"{spec}: there is no module {error.name!r}; check its spelling, and run the command where it lies"
+            ) from error
+        raise InputError(f"{spec}: {what} failed, {_where(error)}; mend it") from error
+    except (Exception, SystemExit) as error:
         raise InputError(f"{spec}: {what} failed, {_where(error)}; mend it") from error
 
 
-def _where(error: Exception) -> str:
-    """The last place in a traceback, and the error, on one line."""
-    frames = traceback.extract_tb(error.__traceback__)
+def _where(error: BaseException) -> str:
+    """The last place in a traceback outside of this package and of the import system, and the error, on one line."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__ and not frame.filename.startswith("<")
+    ]
+    if frames and isinstance(error, SyntaxError):
+        frames = []  # the error names its place
     words = " ".join(str(error).split())[:200]
     place = f"{frames[-1].filename}, line {frames[-1].lineno}: " if frames else ""
     return f"{place}{type(error).__name__}{f': {words}' if words else ''}"
