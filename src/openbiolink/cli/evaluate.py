@@ -72,7 +72,10 @@ def evaluate(
         typer.Option(help="How --embeddings make a score."),
     ] = None,
     norm: Annotated[
-        int | None, typer.Option(metavar="1|2", help="Of rotate: add the lengths of differences, or one of the whole.")
+        int | None,
+        typer.Option(
+            metavar="1|2", help="Of rotate: 1 adds the lengths of complex differences (default), 2 takes the whole one."
+        ),
     ] = None,
     entity_map: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Id and label of each entity of the model, tab-separated.")
@@ -95,7 +98,7 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="all|typed|FILE",
-            help="What answers compete with: all entities, those of the right node type, or a list, one on each line.",
+            help="What answers compete with: all entities, those of the right node type, or those of a list, one a line.",
             show_default="all",
         ),
     ] = None,
@@ -108,7 +111,11 @@ def evaluate(
     ] = False,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Of the draw, and of bootstrap intervals, which need one.", show_default=False),
+        typer.Option(
+            min=0,
+            help="Of --estimate, and for bootstrap intervals; without it intervals come from standard errors.",
+            show_default=False,
+        ),
     ] = None,
     threads: Annotated[
         int | None, typer.Option(min=1, help="For models given as vectors.", show_default="all processors")
@@ -118,14 +125,14 @@ def evaluate(
     ] = None,
     first_pass: Annotated[
         Literal["float32", "int8"] | None,
-        typer.Option(help="How dot products are compared first; ranks are the same.", show_default="float32"),
+        typer.Option(help="int8 may be faster for large trained models; ranks are the same.", show_default="float32"),
     ] = None,
     distributed: Annotated[
         bool, typer.Option("--distributed", help="Share the work with the processes that torchrun started.")
     ] = False,
     ties: Annotated[
         Literal["optimistic", "realistic", "pessimistic"],
-        typer.Option(help="Rank of an answer among equal scores (table)."),
+        typer.Option(help="How an answer ranks among equal scores in the table; files hold all three."),
     ] = "realistic",
     unseen: Annotated[
         Literal["refuse", "drop", "keep"],

@@ -337,7 +337,7 @@ def _tables(**given: Any) -> dict[str, Parameters]:
 def _refuse_unless(fits: bool, name: str, tables: Mapping[str, Parameters]) -> None:
     if not fits:
         shapes = ", ".join(f"{what} {table.shape}" for what, table in tables.items())
-        raise InputError(f"the parameters do not fit each other as {name}: {shapes}")
+        raise InputError(f"the parameters do not fit each other as {name}: {shapes}; check the files and the model")
 
 
 def _rows(table: Parameters, ids: Ids) -> Vectors:
