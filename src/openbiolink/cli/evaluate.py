@@ -98,7 +98,7 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="all|typed|FILE",
-            help="What answers compete with: all entities, those of the right node type, or those of a list, one a line.",
+            help="What answers compete with: all entities, those of the right node type, or a list, one a line.",
             show_default="all",
         ),
     ] = None,
