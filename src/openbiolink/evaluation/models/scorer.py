@@ -33,9 +33,9 @@ class NamedScorer:
         """What the scorer returns."""
         try:
             return self._score(batch)
-        except OpenBioLinkError:
+        except (OpenBioLinkError, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise ScoreError(f"{self._spec}: scoring failed, {_where(error)}; mend it") from error
 
 
@@ -85,7 +85,7 @@ def _parameters(found: Any) -> list[str]:
 def _run(spec: str, what: str, action: Callable[[], Any]) -> Any:
     try:
         return action()
-    except OpenBioLinkError:
+    except (OpenBioLinkError, KeyboardInterrupt):
         raise
     except ModuleNotFoundError as error:
         if error.name and (spec.partition(":")[0] + ".").startswith(error.name + "."):
@@ -93,7 +93,7 @@ def _run(spec: str, what: str, action: Callable[[], Any]) -> Any:
                 f"{spec}: there is no module {error.name!r}; check its spelling, and run the command where it lies"
             ) from error
         raise InputError(f"{spec}: {what} failed, {_where(error)}; mend it") from error
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise InputError(f"{spec}: {what} failed, {_where(error)}; mend it") from error
 
 
