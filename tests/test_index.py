@@ -1,6 +1,7 @@
 """The index of known answers: what a plain dictionary says, kept beside the data set while that stays the same."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,7 +45,9 @@ def folder(tmp_path, monkeypatch):
 def shown(dataset):
     parts = [dataset.part(part).tolist() for part in PARTS]
     facts = [dataset.checksum, dict(dataset.files), dict(dataset.unseen), dict(dataset.duplicates)]
-    index = [[getattr(dataset.index[side], name).tolist() for name in reading.INDEX_ARRAYS] for side in ANSWER_COLUMN]
+    index = [
+        [getattr(dataset.index.known[side], name).tolist() for name in reading.INDEX_ARRAYS] for side in ANSWER_COLUMN
+    ]
     return parts, facts, dict(dataset.in_train), dataset.notes, dataset.entities, dataset.relations, index
 
 
@@ -110,6 +113,16 @@ def test_a_folder_that_takes_no_file_is_read_all_the_same(folder, monkeypatch):
     notes = []
     assert load_dataset(folder, index=True, note=notes.append).index is not None
     assert "was not kept (Permission denied)" in notes[-1]
+
+
+def test_an_index_of_other_triples_is_not_used(folder):
+    whole = load_dataset(folder, index=True)
+    for other in (replace(whole, test=whole.test[:1]), replace(whole, entities=(*whole.entities, "zz"))):
+        plain = replace(other, index=None)
+        for side in ANSWER_COLUMN:
+            found, wanted = (find_known(one, side, PARTS) for one in (other, plain))
+            assert all(np.array_equal(getattr(found, name), getattr(wanted, name)) for name in reading.INDEX_ARRAYS)
+    assert find_known(whole, "head", PARTS) is whole.index.known["head"]
 
 
 def test_small_data_sets_are_not_indexed_on_disk(folder, monkeypatch):

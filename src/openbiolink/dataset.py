@@ -23,6 +23,7 @@ import numpy.typing as npt
 from openbiolink.errors import InputError
 from openbiolink.files import INDEX_FILE, iter_lines, sha256_of
 from openbiolink.index import (
+    FilterIndex,
     KnownAnswers,
     Side,
     all_codes,
@@ -95,7 +96,7 @@ class Dataset:
         duplicates: for every part, how many rows repeat an earlier row of that part.
         in_train: for `valid` and `test`, how many rows are training triples too.
         notes: one line for everything that a reader of results should know.
-        index: for each side the known answers of all parts, where they were asked for.
+        index: the known answers of all parts, where they were asked for.
     """
 
     train: Triples
@@ -109,7 +110,7 @@ class Dataset:
     duplicates: Mapping[Part, int]
     in_train: Mapping[Part, int]
     notes: tuple[str, ...]
-    index: Mapping[Side, KnownAnswers] | None = field(default=None, repr=False)
+    index: FilterIndex | None = field(default=None, repr=False)
 
     @property
     def num_entities(self) -> int:
@@ -370,7 +371,7 @@ def _packed(dataset: Dataset, stamps: Mapping[Part, list[Any]]) -> tuple[dict[st
     arrays: dict[str, npt.NDArray[Any]] = {part: dataset.part(part) for part in PARTS}
     for name in ("entities", "relations"):
         arrays[name] = np.frombuffer("\n".join(getattr(dataset, name)).encode(), np.uint8)
-    for side, answers in (dataset.index or {}).items():
+    for side, answers in dataset.index.known.items() if dataset.index else ():
         arrays |= {f"{side} {name}": getattr(answers, name) for name in INDEX_ARRAYS}
     return facts, arrays
 
@@ -378,10 +379,12 @@ def _packed(dataset: Dataset, stamps: Mapping[Part, list[Any]]) -> tuple[dict[st
 def _unpacked(facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Dataset:
     entities, relations = (tuple(arrays[name].tobytes().decode().split("\n")) for name in ("entities", "relations"))
     sides: tuple[Side, Side] = ("head", "tail")
+    train, valid, test = (_frozen(arrays[part]) for part in PARTS)
+    known = {side: KnownAnswers(**{name: arrays[f"{side} {name}"] for name in INDEX_ARRAYS}) for side in sides}
     return Dataset(
-        train=_frozen(arrays["train"]),
-        valid=_frozen(arrays["valid"]),
-        test=_frozen(arrays["test"]),
+        train=train,
+        valid=valid,
+        test=test,
         entities=entities,
         relations=relations,
         checksum=facts["checksum"],
@@ -390,8 +393,8 @@ def _unpacked(facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
         duplicates=MappingProxyType(facts["duplicates"]),
         in_train=MappingProxyType(facts["in_train"]),
         notes=tuple(facts["notes"]),
-        index=MappingProxyType(
-            {side: KnownAnswers(**{name: arrays[f"{side} {name}"] for name in INDEX_ARRAYS}) for side in sides}
+        index=FilterIndex(
+            parts=(train, valid, test), num_entities=len(entities), num_relations=len(relations), known=known
         ),
     )
 
@@ -477,7 +480,14 @@ def _assemble(
             duplicates=MappingProxyType(duplicates),
             in_train=MappingProxyType(in_train),
             checksum=checksum.result(),
-            index=MappingProxyType({"head": heads.result(), "tail": tails}) if heads and tails else None,
+            index=FilterIndex(
+                parts=(plain.train, plain.valid, plain.test),
+                num_entities=len(entities),
+                num_relations=len(relations),
+                known={"head": heads.result(), "tail": tails},
+            )
+            if heads and tails
+            else None,
         )
     found = tuple(_describe(counted))
     for line in found:

@@ -56,6 +56,28 @@ class KnownAnswers:
         return begin, np.where(self.codes[place] == codes, self.offsets[place + 1], begin)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FilterIndex:
+    """The known answers of all parts of a data set.
+
+    Attributes:
+        parts: the triples of every part that they were found in.
+        num_entities: of the data set.
+        num_relations: of the data set.
+        known: for each side.
+    """
+
+    parts: tuple[npt.NDArray[np.int32], ...]
+    num_entities: int
+    num_relations: int
+    known: Mapping[Side, KnownAnswers]
+
+    def is_of(self, parts: Iterable[npt.NDArray[np.int32]], num_entities: int, num_relations: int) -> bool:
+        """Whether these very triples were indexed: `dataclasses.replace` may have put others into a data set."""
+        same = all(one is other for one, other in zip(self.parts, parts, strict=True))
+        return same and (self.num_entities, self.num_relations) == (num_entities, num_relations)
+
+
 def triple_codes(
     triples: npt.NDArray[np.integer], side: Side, num_entities: int, num_relations: int
 ) -> npt.NDArray[np.int64]:

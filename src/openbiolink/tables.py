@@ -36,6 +36,11 @@ BATCH = 10_000  # rows that are handed over at once
 SHOWN = 3
 
 
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
 def open_database(*, memory: str = "1500MB", on_disk: bool = True) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A private DuckDB database in a temporary folder, and that folder; both are gone afterwards.
@@ -51,7 +56,7 @@ def open_database(*, memory: str = "1500MB", on_disk: bool = True) -> Iterator[t
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": memory,
             "temp_directory": str(folder / "spill"),
-            "threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+            "threads": processors(),
             "autoinstall_known_extensions": False,
         }
         connection = None

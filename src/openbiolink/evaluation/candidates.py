@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from openbiolink.dataset import Dataset, Triples
     from openbiolink.evaluation.known import KnownAnswers
-    from openbiolink.evaluation.result import Side
     from openbiolink.files import Note
+    from openbiolink.index import Side
     from openbiolink.schema import Schema
 
 Ids = npt.NDArray[np.int64]

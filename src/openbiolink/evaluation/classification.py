@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from openbiolink.dataset import NEGATIVE, PARTS, SPLIT_FOLDER, ignore
 from openbiolink.errors import InputError, ScoreError
-from openbiolink.evaluation.fused import score_triples
+from openbiolink.evaluation.exact import score_triples
 from openbiolink.evaluation.known import RELATION
 from openbiolink.evaluation.scorers import score_function, score_sides, scorer_name
 from openbiolink.evaluation.vectors import VectorModel

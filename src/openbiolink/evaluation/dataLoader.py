@@ -12,7 +12,7 @@ import numpy.typing as npt
 from openbiolink.dataset import PARTS, Dataset, ignore, load_dataset, reindex
 from openbiolink.errors import InputError
 from openbiolink.evaluation.known import ANSWER_COLUMN, HEAD, TAIL, KnownAnswers, find_known, query_codes
-from openbiolink.evaluation.result import SIDES, Side
+from openbiolink.evaluation.result import SIDES
 from openbiolink.evaluation.scorers import as_array, as_tensor, check_count
 from openbiolink.sources.fetch import Listener
 from openbiolink.sources.published import fetch_published, splits
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from openbiolink.files import Note
+    from openbiolink.index import Side
 
 
 class _Default(str):

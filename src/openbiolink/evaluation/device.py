@@ -11,15 +11,17 @@ Memory: the candidates, once, and blocks of scores for which a part of what is f
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from openbiolink.errors import InputError
-from openbiolink.evaluation.fused import CANDIDATES, Backend, answer_bounds, exact_levels, score_pairs, take_out_known
+from openbiolink.evaluation.exact import SCORES, score_pairs
+from openbiolink.evaluation.fused import CANDIDATES, Backend, answer_bounds, exact_levels, take_out_known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from openbiolink.evaluation.fused import Batch, Counts, Pool
     from openbiolink.evaluation.vectors import Form
@@ -47,17 +49,23 @@ def device_backend(name: str) -> Backend:
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as error:
         raise InputError(f"device {name!r} is not there ({str(error).splitlines()[0]}); choose another") from error
-    held: dict[int, tuple[Pool, Any, Any]] = {}
+    held: dict[str, Any] = {}
+
+    @contextmanager
+    def around() -> Iterator[None]:
+        try:
+            yield
+        finally:
+            held.clear()
+
+    def prepare(pool: Pool) -> None:
+        held["table"], held["halves"] = (torch.tensor(array, device=device) for array in (pool.vectors, pool.halves))
 
     def count(batch: Batch, pool: Pool, better: Counts, equal: Counts, is_stopped: Callable[[], bool]) -> None:
-        if id(pool) not in held:
-            held.clear()
-            halves = torch.tensor(pool.halves, device=device)
-            held[id(pool)] = pool, torch.tensor(pool.vectors, device=device), halves
         with torch.inference_mode():
-            _count(torch, device, batch, held[id(pool)], better, equal, is_stopped)
+            _count(torch, device, batch, (pool, held["table"], held["halves"]), better, equal, is_stopped)
 
-    return Backend(count=count, questions=QUESTIONS, threads=1)
+    return Backend(count=count, questions=QUESTIONS, threads=1, prepare=prepare, around=around)
 
 
 def _count(  # noqa: PLR0917 - all of `device_backend`
@@ -97,8 +105,11 @@ def _count(  # noqa: PLR0917 - all of `device_backend`
                 which, what = answers[pair : pair + PAIRS], candidates[pair : pair + PAIRS]
                 asked = own[which]
                 if batch.form == "modulus":
-                    places = (pairs.cpu().numpy() for pairs in (asked, what + first))
-                    exact = torch.tensor(score_pairs(batch, pool, *places), device=device)
+                    scores_of = np.empty(len(asked))
+                    rows_of, columns_of = (pairs.cpu().numpy() for pairs in (asked, what + first))
+                    score = SCORES[batch.form]
+                    score_pairs(score, batch.vectors, batch.weights, pool.vectors, rows_of, columns_of, scores_of)
+                    exact = torch.tensor(scores_of, device=device)
                 else:
                     exact = _exact(torch, batch.form, queries[asked], weights[asked], block[what].double())
                 which = which + start

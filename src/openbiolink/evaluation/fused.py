@@ -1,10 +1,6 @@
 """Counts of better and equal candidates for models given as vectors: exact, at the speed of matrix products.
 
-**What a score is.** The sum that `openbiolink.evaluation.vectors` names, in float64, of the float64 query and the
-float32 candidate. Eight partial sums, over the dimensions i = 0..7 modulo 8, each in ascending order, are joined as
-((0+4)+(2+6)) + ((1+5)+(3+7)); the last d modulo 8 dimensions are added one after the other. No products are fused with
-sums. So a score depends on query and candidate alone: not on blocks, batches, threads, the order of entities, the BLAS
-or the machine; candidates with equal vectors have equal scores.
+What a score is, `openbiolink.evaluation.exact` defines; it depends on query and candidate alone.
 
 **How it is found.** Every different question is scored once, a block of questions against a block of candidates, by a
 float32 product (or, where there is none, a float32 loop). Its error is at most `epsilon`, by
@@ -13,20 +9,17 @@ float32 product (or, where there is none, a float32 loop). Its error is at most 
 
 for any order of the additions, with or without fused products (Higham 2002, "Accuracy and Stability of Numerical
 Algorithms", section 3.1, with one rounding more for q), |e| being the longest vector of the block; likewise for the
-other forms, see `band_of`. A candidate further than that from the answer's score is decided; the others, some tens for
-each answer, are worked out exactly. Known answers are taken out by their own exact scores.
+other forms, see `band_of`. A candidate further than that from the answer's score is decided; the others, about one in
+a thousand, are worked out exactly. Known answers are taken out by their own exact scores.
 
 Memory: one block of scores for each thread (2 MB), whatever the sizes.
 """
 
 from __future__ import annotations
 
-import math
-import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -35,8 +28,10 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from openbiolink.errors import InputError
+from openbiolink.evaluation.exact import SCORES, score_answers, weights_of
 from openbiolink.evaluation.known import ANSWER_COLUMN, RELATION, query_codes
 from openbiolink.evaluation.result import SIDES
+from openbiolink.tables import processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -44,8 +39,8 @@ if TYPE_CHECKING:
     from openbiolink.dataset import Dataset, Triples
     from openbiolink.evaluation.candidates import Candidates
     from openbiolink.evaluation.known import KnownAnswers
-    from openbiolink.evaluation.result import Side
-    from openbiolink.evaluation.vectors import Form, Parameters, Queries, VectorModel
+    from openbiolink.evaluation.vectors import Form, Parameters, VectorModel
+    from openbiolink.index import Side
     from openbiolink.progress import Progress
 
 Counts = npt.NDArray[np.int64]
@@ -146,7 +141,7 @@ def count_vectors(
             f"{dataset.num_entities} and {dataset.num_relations}; give the model that was trained on it"
         )
     chosen = backend or Backend(count=count_batch, questions=QUERIES)
-    chosen = replace(chosen, threads=threads or chosen.threads or _processors())
+    chosen = replace(chosen, threads=threads or chosen.threads or processors())
     better, equal = np.zeros((len(triples), 2), np.int64), np.zeros((len(triples), 2), np.int64)
     tasks = [
         (column, side, list_questions(dataset, triples, side, rows), ids)
@@ -167,29 +162,6 @@ def count_vectors(
                 progress("rank", done, total)
             better[questions.rows, column], equal[questions.rows, column] = above, level
     return better, equal
-
-
-def score_triples(model: VectorModel, triples: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
-    """The exact score of each triple of ids, shape (n,), in the tail's place.
-
-    Args:
-        model: with the ids of the triples.
-        triples: shape (n, 3).
-    """
-    out = np.empty(len(triples))
-    for first in range(0, len(triples), QUERIES):
-        batch = triples[first : first + QUERIES]
-        asked = model.query("tail", batch[:, 0], batch[:, 1])
-        _score_answers(
-            SCORES[model.form],
-            np.ascontiguousarray(asked.vectors),
-            _weights(asked),
-            model.candidates["tail"],
-            np.arange(len(batch) + 1),
-            batch[:, 2].astype(np.int64),
-            out[first : first + QUERIES],
-        )
-    return out
 
 
 def _by_candidates(
@@ -285,7 +257,7 @@ def _count_questions(  # noqa: PLR0917 - all of `count_vectors`
         batch = Batch(
             form=model.form,
             vectors=np.ascontiguousarray(asked.vectors),
-            weights=_weights(asked),
+            weights=weights_of(asked),
             offsets=own - own[0],
             answers=questions.answers[span],
             known=known[0],
@@ -302,16 +274,6 @@ def _count_questions(  # noqa: PLR0917 - all of `count_vectors`
         finally:
             stopped = True
             workers.shutdown(cancel_futures=True)
-
-
-def _weights(asked: Queries) -> npt.NDArray[np.float64]:
-    if asked.weights is not None:
-        return np.ascontiguousarray(asked.weights)
-    return np.broadcast_to(np.ones(asked.vectors.shape[1]), asked.vectors.shape)
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,15 +323,8 @@ def exact_levels(batch: Batch, pool: Pool) -> npt.NDArray[np.float64]:
     """The exact score of each answer of a batch."""
     level = np.empty(len(batch.answers))
     score = SCORES[batch.form]
-    _score_answers(score, batch.vectors, batch.weights, pool.table, batch.offsets, batch.answers, level)
+    score_answers(score, batch.vectors, batch.weights, pool.table, batch.offsets, batch.answers, level)
     return level
-
-
-def score_pairs(batch: Batch, pool: Pool, asked: Counts, candidates: Counts) -> npt.NDArray[np.float64]:
-    """The exact scores of pairs, shape (n,), from rows of the batch and rows of the candidates, shape (n,)."""
-    out = np.empty(len(asked))
-    _score_pairs(SCORES[batch.form], batch.vectors, batch.weights, pool.vectors, asked, candidates, out)
-    return out
 
 
 def take_out_known(batch: Batch, pool: Pool, level: npt.NDArray[np.float64], better: Counts, equal: Counts) -> None:
@@ -450,84 +405,6 @@ def band_of(batch: Batch, pool: Pool, level: npt.NDArray[np.float64]) -> tuple[A
         slope = curve = np.zeros(len(length))
     fixed = np.where(size < 2.0**120, fixed, np.inf)
     return centre, fixed, slope, curve
-
-
-def _summing(term: Any, *, halves: bool = False) -> Any:
-    """A compiled function (query, weights, candidate) → the exact score, as the module describes it.
-
-    `term(query, weights, candidate, i, size)` is one of the numbers to add; with `halves` there are d / 2 of them.
-    """
-
-    @numba.njit(nogil=True)
-    def total(query: Any, weights: Any, candidate: Any) -> Any:
-        size = query.shape[0] // 2 if halves else query.shape[0]
-        whole = size - size % 8
-        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-        for i in range(0, whole, 8):
-            a0 += term(query, weights, candidate, i, size)
-            a1 += term(query, weights, candidate, i + 1, size)
-            a2 += term(query, weights, candidate, i + 2, size)
-            a3 += term(query, weights, candidate, i + 3, size)
-            a4 += term(query, weights, candidate, i + 4, size)
-            a5 += term(query, weights, candidate, i + 5, size)
-            a6 += term(query, weights, candidate, i + 6, size)
-            a7 += term(query, weights, candidate, i + 7, size)
-        joined = ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
-        for i in range(whole, size):
-            joined += term(query, weights, candidate, i, size)
-        return joined
-
-    return total
-
-
-@numba.njit
-def _product(query: Any, weights: Any, candidate: Any, i: Any, size: Any) -> Any:  # noqa: ARG001 - all terms are called alike
-    return query[i] * np.float64(candidate[i])
-
-
-@numba.njit
-def _gap(query: Any, weights: Any, candidate: Any, i: Any, size: Any) -> Any:  # noqa: ARG001
-    return -abs(query[i] - np.float64(candidate[i])) * weights[i]
-
-
-@numba.njit
-def _square(query: Any, weights: Any, candidate: Any, i: Any, size: Any) -> Any:  # noqa: ARG001
-    gap = query[i] - np.float64(candidate[i])
-    return -gap * gap * weights[i]
-
-
-@numba.njit
-def _modulus(query: Any, weights: Any, candidate: Any, i: Any, size: Any) -> Any:
-    re, im = query[i] - np.float64(candidate[i]), query[size + i] - np.float64(candidate[size + i])
-    return -math.sqrt(re * re + im * im) * weights[i]
-
-
-SCORES: Mapping[Form, Any] = MappingProxyType(
-    {
-        "dot": _summing(_product),
-        "l1": _summing(_gap),
-        "l2": _summing(_square),
-        "modulus": _summing(_modulus, halves=True),
-    }
-)
-
-
-@numba.njit(nogil=True)
-def _score_answers(  # noqa: PLR0917 - a compiled function takes no keywords
-    score: Any, vectors: Any, weights: Any, table: Any, offsets: Any, answers: Any, level: Any
-) -> None:
-    """Fill `level` with the exact score of each answer."""
-    for b in range(vectors.shape[0]):
-        for a in range(offsets[b], offsets[b + 1]):
-            level[a] = score(vectors[b], weights[b], table[answers[a]])
-
-
-@numba.njit(nogil=True)
-def _score_pairs(  # noqa: PLR0917
-    score: Any, vectors: Any, weights: Any, table: Any, asked: Any, candidates: Any, out: Any
-) -> None:
-    for i in range(asked.shape[0]):
-        out[i] = score(vectors[asked[i]], weights[asked[i]], table[candidates[i]])
 
 
 @numba.njit(nogil=True)

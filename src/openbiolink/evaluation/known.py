@@ -38,11 +38,10 @@ def query_codes(dataset: Dataset, triples: npt.NDArray[np.integer], side: Side) 
 
 def find_known(dataset: Dataset, side: Side, filter_parts: Sequence[Part]) -> KnownAnswers:
     """The known answers of all questions of one side that the parts given ask."""
-    if dataset.index is not None and set(filter_parts) == set(PARTS):
-        return dataset.index[side]
-    parts = [dataset.part(part) for part in filter_parts]
-    codes = all_codes(parts, side, dataset.num_entities, dataset.num_relations)
-    return known_answers(codes, dataset.num_entities)
+    index, sizes = dataset.index, (dataset.num_entities, dataset.num_relations)
+    if index and set(filter_parts) == set(PARTS) and index.is_of(map(dataset.part, PARTS), *sizes):
+        return index.known[side]
+    return known_answers(all_codes(map(dataset.part, filter_parts), side, *sizes), dataset.num_entities)
 
 
 def count_ranked(dataset: Dataset, triples: npt.NDArray[np.integer], known: Mapping[Side, KnownAnswers]) -> Counts:

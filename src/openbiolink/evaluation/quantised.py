@@ -22,11 +22,11 @@ import numba
 import numpy as np
 
 from openbiolink.errors import InputError
+from openbiolink.evaluation.exact import SCORES
 from openbiolink.evaluation.fused import (
     CANDIDATES,
     QUERIES,
     ROOM,
-    SCORES,
     Backend,
     band_of,
     count_batch,

@@ -23,7 +23,7 @@ from openbiolink.errors import InputError, ScoreError
 from openbiolink.evaluation.candidates import ALL, Candidates, count_candidates_of
 from openbiolink.evaluation.fused import WHOLE, Backend, Shard, count_vectors
 from openbiolink.evaluation.known import ANSWER_COLUMN, RELATION, KnownAnswers, find_known, query_codes
-from openbiolink.evaluation.result import ALL_ENTITIES, SIDES, Evaluation, Sample, Side
+from openbiolink.evaluation.result import ALL_ENTITIES, SIDES, Evaluation, Sample
 from openbiolink.evaluation.sampling import sample_rows
 from openbiolink.evaluation.scorers import (
     ScoreFunction,
@@ -40,6 +40,7 @@ from openbiolink.progress import silent
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from openbiolink.index import Side
     from openbiolink.progress import Progress
 
 UnseenRule = Literal["refuse", "drop", "keep"]

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-Side = Literal["head", "tail"]
+    from openbiolink.index import Side
+
 Sides = Literal["head", "tail", "both"]
 Metrics = dict[str, float]
 

@@ -26,7 +26,7 @@ from openbiolink.dataset import PARTS, Dataset, Part, Triples, ignore
 from openbiolink.errors import InputError
 from openbiolink.evaluation.known import ANSWER_COLUMN, KnownAnswers, count_ranked, find_known, query_codes
 from openbiolink.evaluation.ranking import UnseenRule, check_protocol
-from openbiolink.evaluation.result import SIDES, Evaluation, Side
+from openbiolink.evaluation.result import SIDES, Evaluation
 from openbiolink.files import iter_lines
 from openbiolink.progress import silent
 from openbiolink.tables import NUMBER
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from openbiolink.files import Note
+    from openbiolink.index import Side
     from openbiolink.metrics.ranking import Ties
     from openbiolink.progress import Progress
 

@@ -31,7 +31,7 @@ import numpy.typing as npt
 from openbiolink.errors import InputError
 
 if TYPE_CHECKING:
-    from openbiolink.evaluation.result import Side
+    from openbiolink.index import Side
 
 Form = Literal["dot", "l1", "l2", "modulus"]
 Parameters = npt.NDArray[np.float32]
