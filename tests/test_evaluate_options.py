@@ -166,6 +166,7 @@ def test_threads_devices_and_processes_change_no_byte(evaluate, split, tmp_path)
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("d.json") == 1
+    assert done.stderr.count("rank (0/") == 1  # one of them speaks
     assert (tmp_path / "d.json").read_bytes() == (tmp_path / "a.json").read_bytes()
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from openbiolink.cli.screen import note, page_console
+from openbiolink.cli.targets import check_json_target
 from openbiolink.errors import InputError
 
 
@@ -38,7 +39,7 @@ def compare(
     if len(ranks) < 2:
         raise InputError(f"{ranks[0]}: one file of ranks leaves nothing to compare; give two or more")
     if out is not None:
-        _check_out(out)
+        check_json_target(out, "compare", "comparison")
     found = [read_ranks(path) for path in ranks]
     models = [one.model for one in found]
     names = (
@@ -58,14 +59,3 @@ def compare(
     if out is not None:
         write_json(out, document)
         print(out)
-
-
-def _check_out(out: Path) -> None:
-    """Refuse to write over a file that is no comparison, before any work is done."""
-    if out.is_dir():
-        raise InputError(f"--out {out}: is a folder, expected a file name; give one in it")
-    if out.is_file():
-        with out.open("rb") as stream:
-            begins = stream.read(100)
-        if begins and b'"openbiolink-compare/' not in begins:
-            raise InputError(f"--out {out}: exists and is no comparison; choose another name")

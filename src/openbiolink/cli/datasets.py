@@ -68,7 +68,8 @@ def fetch(
     """Fetch published data sets into DIR/NAME and compare them with what was published.
 
     What was cut is resumed, what is there already is only counted. A folder appears when all of it is unpacked and
-    has the files that it should. Ends with status 1 if a number is another than published.
+    has the files that it should. Ends with status 1 if a number is another than published, or a file is not as it was
+    fetched.
     """
     from openbiolink.sources.fetch import Listener
     from openbiolink.sources.published import fetch_published, load_published
@@ -84,7 +85,7 @@ def fetch(
             say(f"{'kept' if held[-1].kept else 'fetched'} {name}")
     for one in held:
         print(one.folder)
-    if any(one.differences for one in held):
+    if any(one.differences or one.changed for one in held):
         raise typer.Exit(1)
 
 

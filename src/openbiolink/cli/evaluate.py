@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from openbiolink.cli.screen import note, page_console, progress_bars
+from openbiolink.cli.targets import check_json_target
 from openbiolink.errors import InputError
-from openbiolink.progress import silent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from openbiolink.dataset import Dataset, Part
     from openbiolink.evaluation import Evaluation, Scorer
@@ -144,8 +145,11 @@ def evaluate(
 ) -> None:
     """Rank the test triples of a data set, filtered, against all its entities."""
     from openbiolink.dataset import load_dataset
+    from openbiolink.evaluation.candidates import read_types
     from openbiolink.evaluation.distributed import torchrun_shard
-    from openbiolink.evaluation.rankfile import check_rank_target
+    from openbiolink.evaluation.fused import WHOLE
+    from openbiolink.evaluation.rankfile import check_rank_target, write_ranks
+    from openbiolink.files import write_json
 
     given = dict(zip(INPUTS, (predictions, ranks, embeddings, dglke, pykeen, libkge, scorer, baseline), strict=True))
     options: dict[str, Any] = {"model": model, "norm": norm, "entity_map": entity_map, "relation_map": relation_map}
@@ -155,24 +159,35 @@ def evaluate(
     kind = _only_input(given)
     options = _fitting(kind, options)
     if out is not None:
-        _check_out(out)
+        check_json_target(out, "result", "result of an evaluation")
     if ranks_out is not None:
         check_rank_target(ranks_out)
-    loaded = load_dataset(dataset, index=True, note=note)
+    rules = {"ties": ties, "unseen": unseen}
     with ExitStack() as stack:
-        shard = stack.enter_context(torchrun_shard()) if options.pop("distributed", None) else None
-        rules = {"ties": ties, "unseen": unseen}
-        is_first = shard is None or shard.number == 0
-        report = stack.enter_context(progress_bars()) if is_first else silent
-        ranking = _ranking(dataset, loaded, options, seed) | ({} if shard is None else {"shard": shard})
+        shard = stack.enter_context(torchrun_shard()) if options.pop("distributed", None) else WHOLE
+        if shard.number:  # all processes would say the same
+            stack.enter_context(redirect_stderr(StringIO()))
+        loaded = load_dataset(dataset, index=True, note=note)
+        types = read_types(dataset, loaded) if out is not None or candidates == "typed" else ()
+        ranking = _ranking(dataset, loaded, types, options, seed) | {"shard": shard}
+        report = stack.enter_context(progress_bars())
         result, classified = _evaluation(kind, given[kind], loaded, options, rules, ranking, report)
-    if is_first:
-        _tell(dataset, result, classified, out=out, ranks_out=ranks_out, seed=seed)
+    if shard.number:
+        return
+    _tell(result, classified)
+    if ranks_out is not None:
+        write_ranks(result, ranks_out)
+        print(ranks_out)
+    if out is not None:
+        write_json(out, result.to_dict(types=types, seed=seed, classification=classified))
+        print(out)
 
 
-def _ranking(folder: Path, dataset: Dataset, options: dict[str, Any], seed: int | None) -> dict[str, Any]:
+def _ranking(
+    folder: Path, dataset: Dataset, types: Sequence[str], options: dict[str, Any], seed: int | None
+) -> dict[str, Any]:
     """The options of `openbiolink.evaluate` that some further options stand for; those are taken out."""
-    from openbiolink.evaluation.candidates import candidate_subset, read_types, typed_candidates
+    from openbiolink.evaluation.candidates import candidate_subset, typed_candidates
     from openbiolink.evaluation.classification import read_negatives
     from openbiolink.evaluation.device import device_backend
     from openbiolink.evaluation.quantised import quantised_backend
@@ -181,8 +196,7 @@ def _ranking(folder: Path, dataset: Dataset, options: dict[str, Any], seed: int 
     ranking: dict[str, Any] = {}
     chosen = options.pop("candidates", "all")
     if chosen == "typed":
-        schema = schema_of(folder)[0]
-        ranking["candidates"] = typed_candidates(dataset, read_types(folder, dataset), schema, note=note)
+        ranking["candidates"] = typed_candidates(dataset, types, schema_of(folder)[0], note=note)
     elif chosen != "all":
         ranking["candidates"] = candidate_subset(dataset, Path(chosen), note=note)
     if "estimate" in options:
@@ -205,21 +219,10 @@ def _ranking(folder: Path, dataset: Dataset, options: dict[str, Any], seed: int 
     return ranking
 
 
-def _tell(
-    folder: Path,
-    result: Evaluation,
-    classified: Classification | None,
-    *,
-    out: Path | None,
-    ranks_out: Path | None,
-    seed: int | None,
-) -> None:
-    """Show the result, and write what is to be written."""
+def _tell(result: Evaluation, classified: Classification | None) -> None:
+    """Show the result."""
     from openbiolink.evaluation import render_table
-    from openbiolink.evaluation.candidates import read_types
-    from openbiolink.evaluation.rankfile import write_ranks
     from openbiolink.evaluation.sampling import estimate
-    from openbiolink.files import write_json
 
     page_console().print(render_table(result))
     if result.sample is not None:
@@ -231,13 +234,6 @@ def _tell(
     if classified is not None:
         overall = classified.overall
         note(f"true negatives of the split: AUROC {overall.auroc:.4f}, AUPRC {overall.auprc:.4f}")
-    if ranks_out is not None:
-        write_ranks(result, ranks_out)
-        print(ranks_out)
-    if out is not None:
-        types = read_types(folder, result.dataset)
-        write_json(out, result.to_dict(types=types, seed=seed, classification=classified))
-        print(out)
 
 
 def _only_input(given: Mapping[str, Any]) -> str:
@@ -320,14 +316,3 @@ def _evaluation(
     for line in classified.notes:
         note(line)
     return result, classified
-
-
-def _check_out(out: Path) -> None:
-    """Refuse to write over a file that is no result, before any work is done."""
-    if out.is_file():
-        with out.open("rb") as stream:
-            begins = stream.read(100)
-        if begins and b'"openbiolink-result/' not in begins:
-            raise InputError(f"--out {out}: exists and is no result of an evaluation; choose another name")
-    elif out.is_dir():
-        raise InputError(f"--out {out}: is a folder, expected a file name; give one in it")
