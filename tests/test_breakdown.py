@@ -97,6 +97,8 @@ def test_what_is_not_at_hand_is_refused():
         by_node_type(found, ["A", "B"])
     with pytest.raises(InputError, match="needs the training triples"):
         by_degree(replace(found, described={}))
+    with pytest.raises(InputError, match="side='left' does not exist"):
+        macro_metrics(found, "left")
 
 
 GRAPH = from_labelled(

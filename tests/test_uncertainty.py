@@ -157,7 +157,21 @@ def test_holm_and_power():
     assert holm([0.04, 0.01]) == [0.04, 0.02]
     assert holm([0.5, 0.9, 0.6]) == [1.0, 1.0, 1.0]
     assert triples_needed(0.2) == 197  # as in tables of the paired t test by the normal approximation
-    assert triples_needed(10.0) == 2
+    for alpha in (0.05, 0.01, 0.5):
+        fewest = triples_needed(10.0, alpha=alpha)
+        assert oracle.flips([1.0] * fewest) < alpha <= oracle.flips([1.0] * (fewest - 1))
+
+
+def test_wins_are_counted_by_ranks_however_large():
+    graph = make_graph(5, test=50)
+    first = make_evaluation(graph, 1, candidates=np.full((50, 2), 10**7))
+    far = replace(first, better=first.better + 5_000_000, equal=first.equal * 0)
+    far.better[0] = 0
+    nearer = replace(far, better=np.maximum(far.better - 1, 0))
+    found = compare(far, nearer, metrics=["mrr", "mean_rank"], **FEW)
+    assert {(one.wins, one.ties, one.losses) for one in found.values()} == {(49, 1, 0)}
+    one, other = (replace(far, better=far.better * 0 + np.array(own) - 1) for own in ([3, 3], [2, 6]))
+    assert compare(one, other, metrics=["mrr"], **FEW)["mrr"].ties == 50  # 1/3 + 1/3 = 1/2 + 1/6
 
 
 def test_three_models_are_corrected_for_being_three():
@@ -167,6 +181,9 @@ def test_three_models_are_corrected_for_being_three():
     ps = [pair["metrics"]["mrr"]["p"] for pair in found["comparisons"]]
     assert [pair["metrics"]["mrr"]["p_holm"] for pair in found["comparisons"]] == holm(ps)
     assert [pair["second"] for pair in found["comparisons"]] == ["m1", "m2"]
+    assert found["sample"] is None
+    drawn = {name: sampled(one, 20, 0) for name, one in models.items()}
+    assert compare_all(drawn, metrics=["mrr"], **FEW)["sample"] == {"population": 30, "seed": 0}
     with pytest.raises(InputError, match="nothing to compare"):
         compare_all({"m0": models["m0"]})
 
@@ -180,6 +197,10 @@ def test_unlike_evaluations_are_not_compared():
         (make_evaluation(graph, 1, candidate_set={"kind": "typed"}), "differ in candidate set: all and typed"),
         (rows_of(first, np.arange(29)), "differ in number of ranked triples: 30 and 29"),
         (rows_of(first, [0] * 30), "ranked on different test triples"),
+        (
+            replace(first, candidates=first.candidates + np.arange(2)),
+            "differ in number of candidates for the tail of triple",
+        ),
     ):
         with pytest.raises(InputError, match=message):
             compare(first, other)

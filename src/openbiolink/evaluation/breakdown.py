@@ -18,7 +18,7 @@ from openbiolink.errors import InputError
 from openbiolink.evaluation.known import ANSWER_COLUMN, HEAD, RELATION, TAIL
 from openbiolink.evaluation.result import COLUMNS, SIDES
 from openbiolink.index import distinct_codes
-from openbiolink.metrics.ranking import ranking_metrics, ranks_from_counts
+from openbiolink.metrics.ranking import ranking_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,13 +68,10 @@ def group_metrics(
         ties: the tie rule; that of the evaluation by default.
 
     Raises:
-        InputError: the tie rule does not exist.
+        InputError: the side or the tie rule does not exist.
     """
-    chosen = COLUMNS[side]
-    of = labels.of[:, chosen].ravel()
-    ranks = ranks_from_counts(
-        evaluation.better[:, chosen], evaluation.equal[:, chosen], ties=ties or evaluation.ties
-    ).ravel()
+    ranks = evaluation.ranks(side, ties=ties)
+    of = labels.of[:, COLUMNS[side]].ravel()
     order = np.argsort(of, kind="stable")
     bounds = np.searchsorted(of[order], np.arange(len(labels.names) + 1))
     groups = {}

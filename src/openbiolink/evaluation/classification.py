@@ -152,7 +152,7 @@ def evaluate_classification(
         raise InputError(f"bins={bins} is too few; give 1 or more")
 
     def score(triples: Triples) -> Scores:
-        found = _score(scorer, dataset, np.unique(triples, axis=0), higher_is_better=higher_is_better)
+        found = _score(scorer, dataset, triples, higher_is_better=higher_is_better)
         if probabilities and not ((found >= 0) & (found <= 1)).all():
             raise ScoreError("a score is below 0 or above 1, so it is no probability; do not say that scores are such")
         return found
@@ -163,7 +163,7 @@ def evaluate_classification(
     if probabilities:
         calibration = _calibrate("given", positive, negative, bins)
     elif valid_negatives is not None and len(valid_negatives) and len(dataset.valid):
-        curve = fit_logistic(score(dataset.valid), score(valid_negatives))
+        curve = fit_logistic(*(score(np.unique(part, axis=0)) for part in (dataset.valid, valid_negatives)))
         calibration = _calibrate("logistic", curve(positive), curve(negative), bins)
     notes = () if calibration else ("scores are no probabilities, so nothing is said of calibration",)
     relations = [part[:, RELATION] for part in triples]

@@ -7,7 +7,8 @@ Of each test triple counts the difference d of what its queries contribute, seco
                   seen among them: (1 + number of such flips) / (1 + flips)
     effect        mean of d / standard deviation of d, positive where the second model is better (Cohen's d of pairs)
     needed        ((z(1 - alpha / 2) + z(power)) / effect) ** 2 test triples, so that a difference of this size is found
-                  at alpha = 0.05 with probability 0.8
+                  at alpha = 0.05 with probability 0.8; and so many that 2 ** (1 - needed), the smallest p there can
+                  be, is below alpha
 
 Sources: Fisher 1935, "The Design of Experiments", section 21 (sign flips); Phipson & Smyth 2010, "Permutation P-values
 Should Never Be Zero"; Cohen 1988, "Statistical Power Analysis for the Behavioral Sciences", sections 2.3 and 2.4; Holm
@@ -26,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from openbiolink.errors import InputError
-from openbiolink.evaluation.result import describe_dataset
+from openbiolink.evaluation.result import SIDES, describe_dataset
 from openbiolink.evaluation.uncertainty import (
     CONFIDENCE,
     MEANS,
@@ -55,7 +56,7 @@ Values = npt.NDArray[np.float64]
 
 FORMAT = "openbiolink-compare/1"
 ALPHA, POWER = 0.05, 0.8
-FEWEST = 2  # test triples that a comparison needs in any case
+NOISE = 2.0**-50  # more than two sums of two rounded fractions 1 / rank may differ by where they are equal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,7 @@ class Difference:
         wins: test triples where the second is better.
         ties: where both are equal.
         losses: where the first is better.
-        needed: test triples to find a difference of this size; None where there is none.
+        needed: test triples to find a difference of this size, 6 at least; None where there is none.
     """
 
     difference: float
@@ -120,31 +121,31 @@ def compare(
     ]
     sides = 2 if side == "both" else 1
     order = np.lexsort([*of[1].T[::-1], *of[0].T[::-1]])
-    exact = np.stack([round_for_sums(column) for column in (of[1] - of[0])[order].T], axis=1)[
-        :, [names.index(name) for name in metrics]
-    ]
-    values = [
-        [mean_metric(name).value(tally_ranks(one.ranks(side, ties=ties))) for one in (first, second)]
-        for name in metrics
-    ]
+    apart = (of[1] - of[0])[order][:, [names.index(name) for name in metrics]]
+    apart[np.abs(apart) < NOISE] = 0.0
+    exact = np.stack([round_for_sums(column) for column in apart.T], axis=1)
+    tallies = [tally_ranks(one.ranks(side, ties=ties)) for one in (first, second)]
+    values = [[mean_metric(name).value(tally) for tally in tallies] for name in metrics]
     sizes = np.full(len(exact), float(sides))
     off = np.array([after - before for before, after in values]) - exact.sum(axis=0) / float(sizes.sum())
     drawn = np.concatenate(list(draw_means(Clusters(sums=exact, sizes=sizes, off=off), seed, resamples)))
     ends = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0) + off
     return {
-        name: _difference(name, column / sides, before_after, (low, high), seed=seed, flips=resamples)
-        for name, column, before_after, low, high in zip(metrics, exact.T, values, *ends.tolist(), strict=True)
+        name: _difference(name, given, column / sides, before_after, (low, high), seed=seed, flips=resamples)
+        for name, given, column, before_after, low, high in zip(
+            metrics, apart.T, exact.T, values, *ends.tolist(), strict=True
+        )
     }
 
 
 def _difference(
-    name: str, each: Values, values: Sequence[float], ends: tuple[float, float], *, seed: int, flips: int
+    name: str, given: Values, each: Values, values: Sequence[float], ends: tuple[float, float], *, seed: int, flips: int
 ) -> Difference:
-    """What the differences of all triples say of one metric."""
+    """What the differences of all triples say of one metric: as given, and rounded so that sums are exact."""
     better = 1 if mean_metric(name).rising else -1
     deviation = float(each.std(ddof=1)) if len(each) > 1 else 0.0
     effect = better * float(each.mean()) / deviation if deviation else None
-    wins, losses = int((better * each > 0).sum()), int((better * each < 0).sum())
+    wins, losses = int((better * given > 0).sum()), int((better * given < 0).sum())
     return Difference(
         difference=values[1] - values[0],
         low=ends[0],
@@ -154,7 +155,7 @@ def _difference(
         wins=wins,
         ties=len(each) - wins - losses,
         losses=losses,
-        needed=triples_needed(effect) if effect is not None else FEWEST if wins or losses else None,
+        needed=triples_needed(math.inf if effect is None else effect) if wins or losses else None,
     )
 
 
@@ -189,18 +190,21 @@ def flip_signs(differences: Values, *, seed: int = 0, flips: int = RESAMPLES) ->
 def triples_needed(effect: float, *, alpha: float = ALPHA, power: float = POWER) -> int | None:
     """How many test triples find a difference of that effect, by the normal approximation; None for no effect.
 
+    The signs of n differences have 2 ** n patterns, and two of them are as far from 0 as any, so that there are never
+    fewer than it takes to make 2 ** (1 - n) less than alpha.
+
     Args:
         effect: mean over standard deviation of the differences.
         alpha: the probability of finding one that is none.
         power: the probability of finding it.
 
-    >>> triples_needed(0.5), triples_needed(-0.05), triples_needed(0.0)
-    (32, 3140, None)
+    >>> triples_needed(0.5), triples_needed(-0.05), triples_needed(5.0), triples_needed(0.0)
+    (32, 3140, 6, None)
     """
     if not effect:
         return None
     reach = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
-    return max(math.ceil((reach / effect) ** 2), FEWEST)
+    return max(math.ceil((reach / effect) ** 2), math.floor(1 - math.log2(alpha)) + 1)
 
 
 def holm(probabilities: Sequence[float]) -> list[float]:
@@ -253,6 +257,7 @@ def compare_all(
         "dataset": describe_dataset(first),
         "filter_parts": list(first.filter_parts),
         "candidate_set": dict(first.candidate_set),
+        "sample": None if first.sample is None else asdict(first.sample),
         "test_triples": len(first.triples),
         "ties": ties,
         "metrics": list(metrics),
@@ -356,6 +361,12 @@ def _aligned(first: Evaluation, second: Evaluation) -> list[tuple[Evaluation, An
     if unlike.any():
         label = ", ".join(first.dataset.label(first.triples[orders[0]][np.flatnonzero(unlike)[0]]))
         raise InputError(f"the models were ranked on different test triples, ({label}) for one; rank both on the same")
+    numbers = [one.candidates[order] for one, order in zip((first, moved), orders, strict=True)]
+    if len(wrong := np.argwhere(numbers[0] != numbers[1])):
+        row, column = wrong[0]
+        label = ", ".join(first.dataset.label(first.triples[orders[0][row]]))
+        what = f"number of candidates for the {SIDES[column]} of triple ({label})"
+        _refuse_unlike(what, *(one[row, column] for one in numbers))
     return list(zip((first, moved), orders, strict=True))
 
 

@@ -10,8 +10,8 @@ Sources: Cochran 1977, "Sampling Techniques", section 6.4 (ratio estimate); Efro
 to the Bootstrap", section 13.3 (percentile interval); Cameron et al. 2008, "Bootstrap-Based Improvements for Inference
 with Clustered Errors" (clusters drawn whole).
 
-Random numbers are those of NumPy's PCG64. Sums are exact: contributions are first rounded to multiples of a power of
-two, 2 ** -32 of the largest where there are a million queries. Clusters are drawn from a list that is sorted by what
+Random numbers are those of NumPy's PCG64. Sums are exact: what is added is first rounded to multiples of a power of
+two, 2 ** -32 of the largest where there are a million clusters. Clusters are drawn from a list that is sorted by what
 they contribute. So an interval depends on seed and ranks alone, not on the order of triples, the metrics that are asked
 for, or threads.
 """
@@ -160,18 +160,14 @@ def collect_clusters(
     else:
         codes = [query_codes(evaluation.dataset, evaluation.triples, one) for one in SIDES]
         _, of = np.unique((2 * np.stack(codes, axis=1) + np.arange(2))[:, COLUMNS[side]], return_inverse=True)
-        sums = np.stack(
-            [np.bincount(of.ravel(), weights=column.ravel()) for column in np.moveaxis(parts, 2, 0)], axis=1
-        )
+        exact = [round_for_sums(column).ravel() for column in np.moveaxis(parts, 2, 0)]
+        sums = np.stack([np.bincount(of.ravel(), weights=column) for column in exact], axis=1)
         sizes = np.bincount(of.ravel()).astype(np.float64)
     order = np.lexsort([*sums.T[::-1], sizes])
-    exact = np.stack([round_for_sums(column) for column in sums[order].T], axis=1)
-    chosen = [names.index(name) for name in metrics]
-    ranks = evaluation.ranks(side, ties=ties)
-    values = np.array([mean_metric(name).value(tally_ranks(ranks)) for name in metrics])
-    return Clusters(
-        sums=exact[:, chosen], sizes=sizes[order], off=values - exact[:, chosen].sum(axis=0) / float(sizes.sum())
-    )
+    chosen = np.stack([round_for_sums(sums[order, names.index(name)]) for name in metrics], axis=1)
+    tally = tally_ranks(evaluation.ranks(side, ties=ties))
+    values = np.array([mean_metric(name).value(tally) for name in metrics])
+    return Clusters(sums=chosen, sizes=sizes[order], off=values - chosen.sum(axis=0) / float(sizes.sum()))
 
 
 def check_metrics(metrics: Sequence[str]) -> None:
@@ -187,13 +183,13 @@ def check_metrics(metrics: Sequence[str]) -> None:
 
 
 def contributions(evaluation: Evaluation, side: Sides, *, ties: Ties | None, metrics: Sequence[str]) -> Values:
-    """What each query contributes to each metric: shape (n, sides, m), rounded so that sums over all are exact.
+    """What each query contributes to each metric: shape (n, sides, m).
 
     Raises:
         InputError: there is no such side, tie rule or metric.
     """
     ranks = evaluation.ranks(side, ties=ties).reshape(len(evaluation.triples), -1)
-    return np.stack([round_for_sums(mean_metric(name).of(ranks, 1)) for name in metrics], axis=2)
+    return np.stack([mean_metric(name).of(ranks, 1) for name in metrics], axis=2)
 
 
 def round_for_sums(values: Values) -> Values:
