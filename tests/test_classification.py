@@ -94,6 +94,10 @@ def test_what_is_found_on_a_graph():
     fitted = evaluate_classification(table_scorer(-table), GRAPH, FALSE, valid_negatives=FALSE, higher_is_better=False)
     assert fitted.calibration.method == "logistic"
     assert fitted.overall == evaluate_classification(table_scorer(table), GRAPH, FALSE).overall
+    apart = from_labelled(train=[("a", "r", "b"), ("c", "q", "b")], valid=[], test=[("a", "r", "c"), ("d", "r", "c")])
+    found = evaluate_classification(table_scorer(table), apart, FALSE[:1])
+    assert found.overall.positives == 2
+    assert found.notes[-1] == "test triples that are unseen in training are positives too, whether ranked or not: 1"
 
 
 def test_vectors_are_scored_as_they_are_ranked():

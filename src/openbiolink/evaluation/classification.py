@@ -165,7 +165,9 @@ def evaluate_classification(
     elif valid_negatives is not None and len(valid_negatives) and len(dataset.valid):
         curve = fit_logistic(*(score(np.unique(part, axis=0)) for part in (dataset.valid, valid_negatives)))
         calibration = _calibrate("logistic", curve(positive), curve(negative), bins)
-    notes = () if calibration else ("scores are no probabilities, so nothing is said of calibration",)
+    notes = [] if calibration else ["scores are no probabilities, so nothing is said of calibration"]
+    if unseen := dataset.unseen["test"].triples:
+        notes.append(f"test triples that are unseen in training are positives too, whether ranked or not: {unseen}")
     relations = [part[:, RELATION] for part in triples]
     present = np.unique(np.concatenate(relations)).tolist()
     groups = {
@@ -178,7 +180,7 @@ def evaluate_classification(
         overall=_separate(positive, negative),
         by_relation=dict(sorted(groups.items())),
         calibration=calibration,
-        notes=notes,
+        notes=tuple(notes),
     )
 
 
