@@ -275,7 +275,7 @@ def test_options_are_words_and_notes_are_listed(documents: dict[str, Any]) -> No
         if "options" in options.attributes["class"]
     }
     assert words["excluded sources"] == "sider"
-    assert words["relations"] == "no restriction"
+    assert words["relations"] == "not set"
     assert words["negatives test"] == "no"
     assert words["seed"] == "42"
     notes = [

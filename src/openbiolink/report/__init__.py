@@ -29,7 +29,7 @@ READ, KEPT = "read", "kept"
 SHOWN_METRICS = {"mrr": "MRR", "hits@1": "hits@1", "hits@3": "hits@3", "hits@10": "hits@10"}
 SHOWN_TIES, SHOWN_SIDE = "realistic", "both"
 PARTS = ("train", "validation", "test")
-NOT_SET = "no restriction"
+NOT_SET = "not set"
 
 
 def write_report(
@@ -186,8 +186,8 @@ def _percent(share: float) -> Markup:
 def _plain(value: object) -> str:
     """An option as words.
 
-    >>> _plain(["a", "b"]), _plain(True), _plain([]), _plain(None)
-    ('a, b', 'yes', 'no restriction', 'no restriction')
+    >>> _plain(["a", "b"]), _plain(True), _plain([]), _plain(None), _plain("\\t")
+    ('a, b', 'yes', 'not set', 'not set', 'tab')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -195,7 +195,7 @@ def _plain(value: object) -> str:
         value = [f"{key}: {_plain(item)}" for key, item in value.items()]
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_plain, value)) or NOT_SET
-    return NOT_SET if value is None or value == "" else str(value)
+    return NOT_SET if value is None or value == "" else {"\t": "tab"}.get(str(value), str(value))
 
 
 def _ceiling(value: float) -> float:
