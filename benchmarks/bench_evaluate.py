@@ -145,6 +145,12 @@ def count_questions(dataset, triples):
     return sum(len(list_questions(dataset, triples, side, np.arange(len(triples))).given) for side in SIDES)
 
 
+def first_triples(dataset, number):
+    """The data set with fewer test triples; what is filtered stays what it was."""
+    parts = dataset.train, dataset.valid, dataset.test[:number]
+    return replace(dataset, test=parts[2], index=replace(dataset.index, parts=parts))
+
+
 def measure_ours(entry, data, repeats):
     """Facts of `evaluate` with a model given as vectors; loading and compiling are not timed."""
     from openbiolink.dataset import load_dataset
@@ -152,10 +158,10 @@ def measure_ours(entry, data, repeats):
 
     dataset = load_dataset(data / entry.size, index=True)
     total = len(dataset.test)
-    dataset = replace(dataset, test=dataset.test[: entry.triples or total])
+    dataset = first_triples(dataset, entry.triples or total)
     model, backend = make_model(entry, data, dataset), find_backend(entry.first_pass)
     options = {"unseen": "keep", "threads": THREADS, "backend": backend}
-    evaluate(model, replace(dataset, test=dataset.test[:50]), **options)
+    evaluate(model, first_triples(dataset, 50), **options)
     table, found = model.candidates["tail"], []
     facts = yardstick.measure(
         lambda: found.append(evaluate(model, dataset, **options)),
