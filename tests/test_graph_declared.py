@@ -30,7 +30,7 @@ from source_files import read_graph, write, write_obo
 SYMMETRIC = {name for name, relation in load_schema().relations.items() if relation.symmetric}
 LEFT = {"left.rows": table_source()}
 few = settings(  # a build takes a fifth of a second; failing examples are shown as they are
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.reuse, Phase.generate]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.reuse, Phase.generate]
 )
 EDGE = ("NCBIGENE:1", "GENE_DIS", "DOID:1")
 
@@ -407,7 +407,7 @@ def test_what_is_left_out_is_listed_with_its_reason_and_relations(tmp_path):
     licence=st.sampled_from(["open", "share-alike", "non-commercial", "any"]),
     present=st.sets(st.sampled_from(sorted(CHOICE["source"]))),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_plan_is_the_wanted_rules_whose_sources_are_there(catalogue_of_choice, included, excluded, licence, present):
     options = GraphOptions(included=tuple(included), excluded_sources=tuple(excluded), licence=licence)
     wanted = wanted_sources(catalogue_of_choice, options)

@@ -95,7 +95,7 @@ def gives_away(triple, positive):
     return anywhere, set() if positive else tells(triple) - {triple[::-1]} - anywhere
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=50)
 @given(st.dictionaries(signed, st.sampled_from(PARTS), min_size=1, max_size=14).map(without_contradiction))
 @example(
     {

@@ -10,7 +10,7 @@ from openbiolink.audit import audit_files, find_parts
 from openbiolink.engines import spark as spark_module
 from openbiolink.places import place
 from openbiolink.schema import load_schema
-from openbiolink.split import GraphFiles, StratifiedSplit, split_graph
+from openbiolink.split import GraphFiles, RandomSplit, StratifiedSplit, split_graph
 from split_graphs import KINDS, NODES, RELATIONS, made_up_rows, write
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -47,7 +47,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("scheme", [StratifiedSplit(**HELD_OUT)], ids=lambda one: one.name)
+@pytest.mark.parametrize("scheme", [RandomSplit(**HELD_OUT), StratifiedSplit(**HELD_OUT)], ids=lambda one: one.name)
 def test_a_split_has_the_same_bytes(graph, tmp_path, scheme):
     notes = {"embedded": [], "spark": []}
     expected, found = (

@@ -47,7 +47,7 @@ RELATIONS = {
 }
 DEFAULT = RandomSplit()
 SLOW = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 FEW = settings(SLOW, max_examples=10)
 

@@ -348,7 +348,7 @@ GRAPHS = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(graph=GRAPHS, kind=st.sampled_from(KINDS), per_positive=st.integers(1, 3), seed=st.integers(0, 3))
 def test_laws_of_negatives(engine, graph, kind, per_positive, seed):
     facts, true_negatives, others = graph

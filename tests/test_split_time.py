@@ -18,7 +18,7 @@ from oracles.leakage import consequences, find_leaks, find_losses, read_rows, re
 from split_graphs import KINDS, made_up_rows, placed_rows, run_command, share_of_edge, write
 
 SOME = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 FEW = settings(SOME, max_examples=4)
 NO_ROWS = ()
