@@ -477,9 +477,9 @@ def alone(tmp_path):
 def test_a_session_of_its_own_is_quiet_and_an_interruption_leaves_nothing(spark, alone):
     process = alone()
     assert process.stdout.readline() == "ready\n"
-    time.sleep(3)
+    time.sleep(1)
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=120) == ("ended\n", "")
+    assert process.communicate(timeout=60) == ("ended\n", "")
     assert process.returncode == 0
 
 
