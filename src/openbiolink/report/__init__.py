@@ -184,9 +184,9 @@ def _percent(share: float) -> Markup:
 
 
 def _plain(value: object) -> str:
-    """An option as words.
+    r"""An option as words.
 
-    >>> _plain(["a", "b"]), _plain(True), _plain([]), _plain(None), _plain("\\t")
+    >>> _plain(["a", "b"]), _plain(True), _plain([]), _plain(None), _plain("\t")
     ('a, b', 'yes', 'not set', 'not set', 'tab')
     """
     if isinstance(value, bool):
