@@ -117,7 +117,8 @@ def read(folder, kind, **options):
 # maps
 
 
-LABEL = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1, max_size=6)
+CELLS = st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"])
+LABEL = st.text(CELLS, min_size=1, max_size=6) | st.text("01ab", min_size=1, max_size=3)
 
 
 @settings(deadline=None, max_examples=25)
@@ -147,6 +148,7 @@ def test_a_map_is_read_in_whichever_order_its_columns_and_rows_are(tmp_path_fact
         ("0\ta\n2\tb\n", "line 2 has id 2, but there are 2 rows"),
         ("a\t1\nb\t2\n", "line 2 has id 2"),
         ("0\ta\nx\tb\n1\tc\n", "line 2 has 'x'"),
+        ("0\ta\n" + "9" * 5000 + "\tb\n", "line 2 has '999"),
         ("0\ta\n1\ta\n", "line 2: 'a' is in line 1 already"),
         ("0\t1\n1\t2\n2\t0\n", "both columns hold 0 to 2"),
         ("id\tlabel\n0\ta\n01\tb\n", "line 3 has '01'"),
@@ -365,6 +367,7 @@ def test_dglke_maps_may_be_those_that_its_configuration_names(tmp_path):
     expected = counts(read_model("dglke", tmp_path / "m", GRAPH))
     (tmp_path / "m" / "entities.tsv").rename(tmp_path / "m" / "e.map")
     (tmp_path / "m" / "relations.tsv").rename(tmp_path / "r.tsv")
+    write_map(tmp_path / "m" / "entities.tsv", ENTITIES)  # of something else
     assert counts(read_model("dglke", tmp_path / "m", GRAPH, relation_map=tmp_path / "r.tsv")) == expected
 
 
@@ -374,6 +377,7 @@ def test_dglke_maps_may_be_those_that_its_configuration_names(tmp_path):
         ({"model_name": "TransR"}, "model 'TransR' cannot be evaluated here"),
         ({"model_name": "ConvE"}, "there are TransE, TransE_l1"),
         ({}, "model None"),
+        ({"model_name": ["RotatE"]}, "cannot be evaluated here"),
         ({"model_name": "RotatE", "hidden_dim": 3}, "gamma is None"),
         ({"model_name": "RotatE", "hidden_dim": 6, "gamma": 12}, "do not fit relations of 3 angles"),
         ({"model_name": "DistMult"}, "expected one file NAME_DistMult_entity.npy"),
@@ -469,9 +473,10 @@ def test_libkge_labels_may_come_from_the_data_set_it_was_trained_on(tmp_path, co
     save_libkge(tmp_path / "packaged.pt", "distmult", config_class)
     expected = counts(read_model("libkge", tmp_path / "packaged.pt", GRAPH))
     save_libkge(tmp_path / "c.pt", "distmult", config_class, packaged=False)
-    with pytest.raises(InputError, match=r"has no entities\.tsv or entity_ids\.del"):
+    with pytest.raises(InputError, match=r"has no entity_ids\.del"):
         read_model("libkge", tmp_path / "c.pt", GRAPH)
     write_map(tmp_path / "entity_ids.del", ENTITIES[::-1])
+    write_map(tmp_path / "entities.tsv", ENTITIES)  # of something else
     write_map(tmp_path / "other.del", RELATIONS)
     assert counts(read_model("libkge", tmp_path / "c.pt", GRAPH, relation_map=tmp_path / "other.del")) == expected
 
@@ -590,6 +595,16 @@ def test_ranks_of_other_triples_are_counted_and_a_repeated_test_triple_may_be_re
         assert evaluate_ranks(tmp_path / "r.tsv", again).better[-1].tolist() == tied.better[0].tolist()
 
 
+def test_kept_ranks_have_their_own_filter_and_a_name_that_may_be_given(tmp_path, tied):
+    write_kept(tied, tmp_path / "r.parquet")
+    assert evaluate_ranks(tmp_path / "r.parquet", GRAPH, model_name="mine").model == "mine"
+    with pytest.raises(InputError, match=r"filtered by train, valid, test, not by train; say nothing of the filter"):
+        evaluate_ranks(tmp_path / "r.parquet", GRAPH, filter_parts=("train",))
+    write_kept(dataclasses.replace(tied, filter_parts=("train",)), tmp_path / "r.tsv")
+    for parts in (("train", "valid", "test"), ("train",)):
+        assert evaluate_ranks(tmp_path / "r.tsv", GRAPH, filter_parts=parts).filter_parts == ("train",)
+
+
 @pytest.mark.parametrize("header", ["head\trelation\ttail\n", "a\n", "", "head\thead\trelation\ttail\n"])
 def test_a_table_without_ranks_is_refused(tmp_path, header):
     (tmp_path / "r.tsv").write_text(header)
@@ -621,6 +636,13 @@ class Plain:
 
 def make(dataset):
     return Sized(dataset)
+
+def singular(batch):
+    return np.linalg.inv(np.zeros((2, 2)))
+
+class Two:
+    def __init__(self, dataset, other):
+        self.name = other
 
 def broken(batch):
     raise ValueError("no\\nluck")
@@ -674,6 +696,10 @@ def test_what_a_scorer_raises_is_one_line_with_its_place(module, monkeypatch):
     monkeypatch.syspath_prepend(".")
     with pytest.raises(ScoreError, match=r"broken: scoring failed, .*mine\.py, line \d+: ValueError: no luck; mend it"):
         evaluate(load_scorer("own_models.mine:broken", GRAPH), GRAPH)
+    with pytest.raises(ScoreError, match=r"failed, .*mine\.py, line \d+: LinAlgError: Singular matrix; mend it"):
+        evaluate(load_scorer("own_models.mine:singular", GRAPH), GRAPH)
+    with pytest.raises(InputError, match="missing 2 required positional arguments"):
+        load_scorer("own_models.mine:Two", GRAPH)
 
 
 # the command

@@ -1,5 +1,6 @@
 """Published data sets are fetched, unpacked so that nothing else is touched, counted, and compared with the table."""
 
+import errno
 import gzip
 import hashlib
 import io
@@ -188,6 +189,14 @@ def test_without_negatives_only_positives_are_compared(tmp_path, server):
     ]
 
 
+def test_numbers_that_cannot_be_compared_without_negatives_are_said(tmp_path, server):
+    server.serve("/HQ_UNDIR.zip", File(data=zipped(split_files("HQ_UNDIR/", negatives=False))))
+    notes = []
+    assert get("HQ_UNDIR", tmp_path, server, notes).differences == ()
+    assert len(notes) == 1
+    assert notes[0].startswith(f"{tmp_path / 'HQ_UNDIR'}: has no files of negatives; the published numbers")
+
+
 def test_ids_have_no_pickles_and_other_kinds_are_only_unpacked(tmp_path, server, small):
     notes = []
     held = get("OBL2021", tmp_path, server, notes)
@@ -272,6 +281,9 @@ def test_a_changed_file_and_a_broken_record_are_told(tmp_path, server, small):
     found = hold(held.folder)
     assert found.changed == ("graph_files/edges.csv", "train_test_data/negative_val_sample.csv")
     assert found.differences[0] == "HQ_DIR: valid has 1, published are 2"
+    notes = []
+    assert get("HQ_DIR", tmp_path, server, notes).kept
+    assert notes[-1] == f"{held.folder}: files that are not as they were fetched: {', '.join(found.changed)}"
     (held.folder / "published.json").write_text("{}")
     with pytest.raises(InputError, match=r"published.json: is no record .*; remove it"):
         hold(held.folder)
@@ -382,6 +394,36 @@ def test_archives_that_are_too_large_lie_or_are_damaged_are_refused(tmp_path, mo
             check_archive(saved(tmp_path, damaged))
 
 
+def test_what_is_packed_is_read_to_the_checksum_at_its_end(tmp_path):
+    entry, text = tarfile.TarInfo("a"), os.urandom(50_000)
+    whole = taped((entry, text))
+    check_archive(saved(tmp_path, whole))
+    data = bytearray(gzip.compress(gzip.decompress(whole), 0))
+    check_archive(saved(tmp_path, bytes(data)))
+    data[20_000] ^= 1  # in what is packed as it is, so that only the checksum tells
+    for read in (check_archive, lambda path: unpack_archive(path, tmp_path)):
+        with pytest.raises(InputError, match="is no whole zip or tar archive"):
+            read(saved(tmp_path, bytes(data)))
+
+
+def test_other_packings_that_are_damaged_and_full_disks_are_told(tmp_path, monkeypatch):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_LZMA) as made:
+        made.writestr("a", os.urandom(1000).hex())
+    data = bytearray(stream.getvalue())
+    data[200:260] = b"\xff" * 60
+    with pytest.raises(InputError, match="is no whole zip or tar archive"):
+        check_archive(saved(tmp_path, bytes(data)))
+    path = saved(tmp_path, zipped({"a": "x"}))
+    monkeypatch.setattr(archive_module, "_pieces", full)
+    with pytest.raises(InputError, match=r"cannot be unpacked \(No space left on device\); make room"):
+        unpack_archive(path, tmp_path)
+
+
+def full(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 # commands and the door -----------------------------------------------------------------------------------------------
 
 
@@ -408,7 +450,7 @@ def test_the_commands_list_fetch_and_show(tmp_path, server, small):
         assert facts["counted"] == COUNTS
         assert facts["archive_sha256"] == hashlib.sha256(zipped(split_files())).hexdigest()
     Path(facts["folder"], "graph_files/edges.csv").write_text("")
-    assert run(tmp_path, "info", "HQ_DIR").exit_code == 1
+    assert [run(tmp_path, word, "HQ_DIR").exit_code for word in ("info", "fetch")] == [1, 1]
     assert isinstance(run(tmp_path, "fetch", "NO").exception, InputError)
     assert isinstance(run(tmp_path, "fetch", "BEL", "--mirror", "here").exception, InputError)
 

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from openbiolink.dataset import PARTS, Dataset, ignore, load_dataset, reindex
 from openbiolink.errors import InputError
 from openbiolink.evaluation.known import ANSWER_COLUMN, HEAD, TAIL, KnownAnswers, find_known, query_codes
+from openbiolink.evaluation.models.maps import read_labels
 from openbiolink.evaluation.result import SIDES
 from openbiolink.evaluation.scorers import as_array, as_tensor, check_count
 from openbiolink.sources.fetch import Listener
-from openbiolink.sources.published import fetch_published, splits
-from openbiolink.tables import open_database, read_delimited
+from openbiolink.sources.published import fetch_published, load_published, splits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,8 @@ class DataLoader:
     `DataLoader("HQ_DIR")`, where the only argument beside the mapping files is the name of a published data set, means
     that name in the folder `dataset`; to mean a folder of such a name give `name` too. A published data set that is not
     there is downloaded. Ids are given by the sorted labels of all parts, or by the two mapping files, which have
-    two tab-separated columns, id and label (or label and id, which is noted), and no header. No triple is dropped.
+    two tab-separated columns, id and label (or label and id, which is noted), see `openbiolink.evaluation.models.maps`.
+    No triple is dropped.
 
     Attributes:
         root: the folder that holds folders of data sets.
@@ -82,8 +83,8 @@ class DataLoader:
             InputError: there is no such folder and it cannot be downloaded, or one of its files or of the mapping files
                 is wrong.
         """
-        if isinstance(name, _Default) and root in (published := splits()):
-            root, name = "dataset", published[published.index(str(root))]
+        if isinstance(name, _Default) and isinstance(root, str) and root in load_published().sources:
+            root, name = "dataset", root
         self.root, self.name = Path(root), str(name)
         folder = self.root / self.name
         if (entity_to_id_path is None) != (relation_to_id_path is None):
@@ -173,7 +174,7 @@ class DataLoader:
         other = columns != triples[rows, ANSWER_COLUMN[side]]
         if hasattr(scores, "clone"):
             whole = getattr(scores, "is_floating_point", lambda: True)
-            filtered = scores.clone() if whole() else scores.float()
+            filtered = scores.clone() if whole() else scores.double()
         else:
             filtered = np.array(scores, np.result_type(np.asarray(scores).dtype, np.float32))
         filtered[rows[other], columns[other].astype(np.int64)] = filter_val
@@ -214,6 +215,11 @@ def _get(root: Path, name: str, *, download: bool | str, note: Note) -> None:
         InputError: it is none, it is not to be downloaded, or that fails.
     """
     folder = root / name
+    if name not in splits() and name in load_published().sources:
+        raise InputError(
+            f"{folder}: no such folder, and {name} is not a split that is read here; "
+            f"`openbiolink datasets fetch {name} --dir {root}` gets it"
+        )
     if name not in splits():
         raise InputError(
             f"{folder}: no such folder; put the data set there (train_test_data with train_sample.csv, "
@@ -224,43 +230,3 @@ def _get(root: Path, name: str, *, download: bool | str, note: Note) -> None:
         raise InputError(f"{folder}: no such folder; `{command}` downloads it, as download=True does")
     note(f"{folder}: is not there and is downloaded now, as `{command}` does")
     fetch_published(name, root, mirror=download if isinstance(download, str) else "", listener=Listener(note=note))
-
-
-def read_labels(path: Path, *, note: Note) -> list[str]:
-    """The labels of a mapping file in the order of their ids, which must be 0, 1, 2 and so on, each once.
-
-    Raises:
-        InputError: the file is absent, or neither of its two columns holds such ids, or both do and do not agree.
-    """
-    with open_database() as (connection, _):
-        read_delimited(connection, path, table="mapping", columns=("id", "label"), note=note)
-        rows: list[tuple[str, str]] = connection.execute("SELECT id, label FROM mapping").fetchall()
-    forth, back = _by_id(rows), _by_id([(number, label) for label, number in rows])
-    if forth is not None and back is not None and forth != back:
-        raise InputError(
-            f"{path}: both columns hold every number from 0 to {len(rows) - 1} once, so that nothing tells ids from "
-            "labels; give labels that are no such numbers"
-        )
-    if forth is None and back is not None:
-        note(f"{path}: its columns are label and id, the reverse of id and label; they are read so")
-    labels = back if forth is None else forth
-    if labels is None:
-        expected = (str(number) for number in range(len(rows)))
-        given = sorted((text for text, _ in rows), key=lambda text: (not text.isdecimal(), text.zfill(20), text))
-        text, number = next((text, number) for text, number in zip(given, expected, strict=True) if text != number)
-        raise InputError(
-            f"{path}: id {text!r} where {number} should be; the first column must hold every id "
-            f"from 0 to {len(rows) - 1} once, the second its label"
-        )
-    return labels
-
-
-def _by_id(rows: list[tuple[str, str]]) -> list[str] | None:
-    """The second column in the order of the first, or None where that does not hold 0, 1, 2 and so on, each once."""
-    label_of = dict(rows)
-    if len(label_of) < len(rows):
-        return None
-    try:
-        return [label_of[str(number)] for number in range(len(rows))]
-    except KeyError:
-        return None

@@ -5,9 +5,7 @@ The data set is OBL2021 (`openbiolink datasets fetch OBL2021`): triples of ids, 
 
 from __future__ import annotations
 
-import io
 import os
-import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +16,7 @@ import numpy.typing as npt
 
 from openbiolink.dataset import Dataset, Part, ignore, read_dataset, reindex
 from openbiolink.errors import InputError
-from openbiolink.evaluation.dataLoader import read_labels
+from openbiolink.evaluation.models.maps import read_labels
 from openbiolink.evaluation.result import SIDES
 from openbiolink.evaluation.scorers import as_array
 
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 TEN = 10
 QUERIES = 361_928  # both sides of the 180,964 test triples of the challenge
 KEY = "pred_top10"
-NO_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can say
-READABLE = 0o644
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,19 +155,14 @@ def _checked(given: Any, what: str, rows: int, num_entities: int) -> npt.NDArray
 
 
 def _write(path: Path, rows: npt.NDArray[np.int32]) -> None:
-    """The array in a packed file that NumPy reads, without the time; written beside and renamed."""
+    """The array in a packed file, in which NumPy writes no time; written beside and renamed."""
     if path.suffix != ".npz" or path.is_dir():
         raise InputError(f"{path}: is no name of a submission; give one that ends in .npz, such as pred_OBL2021.npz")
-    packed, array = io.BytesIO(), io.BytesIO()
-    np.lib.format.write_array(array, np.ascontiguousarray(rows, "<i4"), version=(1, 0), allow_pickle=False)
-    entry = zipfile.ZipInfo(f"{KEY}.npy", NO_TIME)
-    entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, READABLE << 16
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr(entry, array.getvalue(), compresslevel=6)
     beside = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(packed.getvalue())
+        with beside.open("wb") as stream:
+            np.savez_compressed(stream, allow_pickle=False, **{KEY: np.ascontiguousarray(rows, "<i4")})
         beside.replace(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from error

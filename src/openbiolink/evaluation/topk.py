@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -111,11 +111,11 @@ def evaluate_topk(
     )
     if absent == len(queries.triples):
         raise InputError(f"{source}: holds none of the {absent} test triples; check that it is the right file")
-    unlisted = int((counts[row_of][:, :, LISTED] == 0).sum())
+    counts = counts[row_of]
+    unlisted = int((counts[:, :, LISTED] == 0).sum())
     notes = (*protocol.notes, *_describe(source.name, absent=absent, foreign=foreign, unlisted=unlisted))
     for line in notes:
         note(line)
-    counts = counts[row_of]
     return Evaluation(
         model=model_name or source.name,
         dataset=dataset,
@@ -255,9 +255,9 @@ def iter_topk(path: Path, dataset: Dataset, *, note: Note = ignore) -> Iterator[
         place = f"{path}, line {number}"
         head, name, tail = _triple(line, place)
         ids = [
-            _id_of(head, entity, "entity", place),
-            _id_of(name, relation, "relation", place),
-            _id_of(tail, entity, "entity", place),
+            id_of(head, entity, "entity", place),
+            id_of(name, relation, "relation", place),
+            id_of(tail, entity, "entity", place),
         ]
         lists = {side: _next_list(lines, side, entity, path) for side in SIDES}
         yield Block(line=number, triple=np.array(ids, np.int32), lists=lists)
@@ -273,7 +273,12 @@ def _triple(line: str, place: str) -> list[str]:
     return labels
 
 
-def _id_of(label: str, ids: Mapping[str, int], kind: str, place: str) -> int:
+def id_of(label: Any, ids: Mapping[str, int], kind: str, place: str) -> int:
+    """The id of a label of a file.
+
+    Raises:
+        InputError: it has none; `place` is named.
+    """
     if label not in ids:
         raise InputError(f"{place}: {kind} {label!r} is not in the data set; use the one it was made for")
     return ids[label]
@@ -294,7 +299,7 @@ def _parse_list(cells: list[str], entity: Mapping[str, int], place: str) -> List
     labels, numbers = cells[0::2], cells[1::2]
     if len(labels) != len(numbers):
         raise InputError(f"{place}: {len(cells)} cells; expected pairs of entity and score")
-    ids = [_id_of(label, entity, "candidate", place) for label in labels]
+    ids = [id_of(label, entity, "candidate", place) for label in labels]
     if len(set(ids)) < len(ids):
         twice = Counter(labels).most_common(1)[0][0]
         raise InputError(f"{place}: candidate {twice!r} is listed twice; list every candidate once")

@@ -7,6 +7,7 @@ the bytes are counted again as they come, since what an archive says of itself m
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import tarfile
 import zipfile
@@ -24,7 +25,16 @@ if TYPE_CHECKING:
 
 MOST_MEMBERS = 10_000
 MOST_BYTES = 64_000_000_000
-DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, ValueError, NotImplementedError)
+DAMAGED = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    ValueError,
+    NotImplementedError,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +77,8 @@ def open_archive(path: Path, *, most_bytes: int = MOST_BYTES) -> Iterator[list[M
         else:
             with tarfile.open(path) as taped:
                 yield _checked(_tar_members(taped, path), path, most_bytes)
+                while taped.fileobj and taped.fileobj.read(CHUNK):  # the checksum of what is packed stands at its end
+                    pass
     except DAMAGED as error:
         raise _damaged(path, error) from error
 
@@ -188,6 +200,8 @@ def _checked(found: Iterator[Member], path: Path, most_bytes: int) -> list[Membe
 
 
 def _damaged(path: Path, error: Exception) -> InputError:
-    if isinstance(error, OSError) and error.filename:
-        return InputError(f"{error.filename}: cannot be written ({error.strerror}); choose another folder")
+    if isinstance(error, OSError) and error.errno:
+        return InputError(
+            f"{error.filename or path}: cannot be unpacked ({error.strerror}); make room, or choose another folder"
+        )
     return InputError(f"{path}: is no whole zip or tar archive ({error}); fetch it again")

@@ -159,7 +159,8 @@ def fetch_published(
         mirror: address of a folder that has the archive under the name it has at the published address, to be asked
             in the place of that.
         options: how it is fetched.
-        listener: who is told, also of every number that is another than published.
+        listener: who is told, also of every number that is another than published, and of every file that is not as it
+            was fetched.
 
     Raises:
         InputError: there is no such data set, it cannot be had, its archive is not safe to unpack, what is in it is
@@ -205,6 +206,8 @@ def hold(folder: Path, *, name: str = "", note: Note = lambda _: None) -> Held:
     if lacks := _lacking(folder, entry.kind):
         raise InputError(f"{folder}: holds no {name}, it lacks {lacks}; move it away, then fetch the data set")
     counts, positives = count_rows(folder, entry.kind, note=note)
+    if counts is positives and entry.counts:
+        note(f"{folder}: has no files of negatives; the published numbers, which count them too, are not compared")
     sums = _checksums(folder)
     known = record.get("files", sums)
     return Held(
@@ -317,11 +320,10 @@ def _unpack(name: str, fetched: Fetched, folder: Path, note: Note) -> Held:
                 note(f"{fetched.path.name}: pickled files that were not unpacked: {', '.join(left_out)}")
         else:
             shutil.copyfile(fetched.path, fresh / fetched.path.name)
-        sums = _checksums(fresh)
-        record = {"format": FORMAT, "name": name, "url": fetched.url, "sha256": fetched.sha256, "files": sums}
+        held = hold(fresh, name=name, note=lambda line: note(line.replace(str(fresh), str(folder))))
+        record = {"format": FORMAT, "name": name, "url": fetched.url, "sha256": fetched.sha256, "files": held.files}
         write_json(fresh / RECORD, record)
-        held = hold(fresh, name=name, note=lambda line: note(line.replace(f"{fresh}/", f"{folder}/")))
-    return replace(held, folder=folder, kept=False)
+    return replace(held, folder=folder, kept=False, url=fetched.url, sha256=fetched.sha256)
 
 
 @contextmanager
@@ -355,4 +357,6 @@ def _read_record(path: Path) -> dict[str, Any]:
 def _told(held: Held, note: Note) -> Held:
     for line in held.differences:
         note(line)
+    if held.changed:
+        note(f"{held.folder}: files that are not as they were fetched: {', '.join(held.changed)}")
     return held

@@ -95,9 +95,10 @@ def take_rows(array: Array, rows: Rows, *, what: str, number: int) -> Parameters
         return np.ascontiguousarray(taken, np.float32)
     if taken.dtype.kind not in "fiu":
         raise InputError(f"{what}: is of type {taken.dtype}, which is no parameter; save it as float32")
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         narrow = taken.astype(np.float32)
-    if not (narrow.astype(taken.dtype) == taken).all():
+        is_exact = (narrow.astype(taken.dtype) == taken).all()
+    if not is_exact:
         raise InputError(
             f"{what}: is {taken.dtype} and would be rounded, while ranks are those of float32 parameters; "
             "round it yourself with array.astype(numpy.float32) and save it again"

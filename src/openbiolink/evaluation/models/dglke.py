@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 ROOM = 2.0  # that DGL-KE adds to gamma where it begins: angles are parameters * pi * hidden_dim / (gamma + ROOM)
 
 
-def _simple(entities: Parameters, relations: Parameters) -> VectorModel:
+def simple_of_halves(entities: Parameters, relations: Parameters) -> VectorModel:
+    """SimplE, where a row has the vector of a head, or of a relation, and then that of a tail, or of its inverse."""
     return vectors.simple(*halves(entities), *halves(relations))
 
 
@@ -52,7 +53,7 @@ KINDS: Mapping[str, Callable[..., VectorModel]] = MappingProxyType(
         "ComplEx": vectors.complex_bilinear,
         "RESCAL": vectors.rescal,
         "RotatE": vectors.rotate,
-        "SimplE": _simple,
+        "SimplE": simple_of_halves,
     }
 )
 
@@ -70,8 +71,8 @@ def read_dglke(
     Args:
         path: the folder, with config.json.
         dataset: all of its entities and relations need a row.
-        entity_map: the id map of the entities; by default entities.tsv of the folder, or the one that config.json names
-            if it is there.
+        entity_map: the id map of the entities; by default the one that config.json names if it is in the folder, or
+            else entities.tsv.
         relation_map: likewise.
         note: called with one line for everything that a reader of results should know.
 
@@ -81,15 +82,20 @@ def read_dglke(
     folder = check_folder(Path(path))
     config = _read_config(folder)
     name = _option(config, "model_name", "model")
-    if name not in KINDS:
+    if not isinstance(name, str) or name not in KINDS:
         raise InputError(
             f"{folder / 'config.json'}: model {name!r} cannot be evaluated here; there are {', '.join(KINDS)}"
             + (" (of TransR the entities have other vectors for each relation)" if name == "TransR" else "")
         )
     places = find_places(
         dataset,
-        read_labels(map_path(folder, "entities", entity_map, names=_named(config, "emap_file", "emp_file")), note=note),
-        read_labels(map_path(folder, "relations", relation_map, names=_named(config, "rmap_file")), note=note),
+        read_labels(
+            map_path(folder, "entities", entity_map, names=_maps(config, "entities", "emap_file", "emp_file")),
+            note=note,
+        ),
+        read_labels(
+            map_path(folder, "relations", relation_map, names=_maps(config, "relations", "rmap_file")), note=note
+        ),
         place=str(folder),
         note=note,
     )
@@ -123,10 +129,10 @@ def _option(config: Mapping[str, Any], *names: str) -> Any:
     return next((config[name] for name in names if config.get(name) is not None), None)
 
 
-def _named(config: Mapping[str, Any], *names: str) -> list[str]:
-    """The name of a map that the configuration has, without the folders of the machine that it was written on."""
+def _maps(config: Mapping[str, Any], kind: str, *names: str) -> list[str]:
+    """Names that a map may have: that of the configuration, without the folders of its machine, and `kind`.tsv."""
     given = _option(config, *names)
-    return [Path(given).name] if isinstance(given, str) and given else []
+    return [*([Path(given).name] if isinstance(given, str) and given else []), f"{kind}.tsv"]
 
 
 def _find_array(folder: Path, model: str, kind: str) -> Path:

@@ -111,14 +111,14 @@ def check_folder(folder: Path) -> Path:
 
 
 def map_path(folder: Path, kind: str, given: Path | str | None, *, names: Sequence[str] = ()) -> Path:
-    """The id map that is given, or the first that the folder has: `kind`.tsv or one of further names.
+    """The id map that is given, or the first that the folder has of these names, by default `kind`.tsv.
 
     Raises:
         InputError: there is none.
     """
     if given is not None:
         return Path(given)
-    candidates = [folder / name for name in (f"{kind}.tsv", *names)]
+    candidates = [folder / name for name in names or [f"{kind}.tsv"]]
     for path in candidates:
         if path.is_file():
             return path

@@ -18,9 +18,10 @@ from openbiolink.errors import InputError
 from openbiolink.evaluation import vectors
 from openbiolink.evaluation.models.arrays import Array, Parameters, take_rows
 from openbiolink.evaluation.models.checkpoints import load_checkpoint
-from openbiolink.evaluation.models.dglke import halves
+from openbiolink.evaluation.models.dglke import halves, simple_of_halves
 from openbiolink.evaluation.models.embeddings import map_path
 from openbiolink.evaluation.models.maps import find_places, read_labels
+from openbiolink.evaluation.scorers import as_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,17 +39,13 @@ def _cp(entities: Parameters, relations: Parameters) -> VectorModel:
     return vectors.cp(heads, relations, tails)
 
 
-def _simple(entities: Parameters, relations: Parameters) -> VectorModel:
-    return vectors.simple(*halves(entities), *halves(relations))
-
-
 KINDS: Mapping[str, Callable[..., VectorModel]] = MappingProxyType(
     {
         "distmult": vectors.distmult,
         "complex": vectors.complex_bilinear,
         "rescal": vectors.rescal,
         "cp": _cp,
-        "simple": _simple,
+        "simple": simple_of_halves,
         "transe": vectors.transe,
         "rotate": vectors.rotate,
     }
@@ -135,8 +132,7 @@ def _table(state: dict[str, Any], name: str, kind: Any, place: Path) -> Array:
     found = [state[key] for key in (f"{name}._embeddings.weight", f"{name}.embeddings.weight") if key in state]
     if not found or kind not in {None, LOOKUP}:
         raise InputError(f"{place}: {name} is of type {kind!r}; only {LOOKUP}, with a row for each id, can be read")
-    tensor = found[0].detach()
-    return np.asarray((tensor.float() if "bfloat16" in str(tensor.dtype) else tensor).numpy())
+    return np.asarray(as_array(found[0]))
 
 
 def _labels(  # noqa: PLR0917

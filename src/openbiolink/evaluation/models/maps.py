@@ -1,7 +1,8 @@
 """Id maps of other programs: what each row of a model stands for, and its place in a data set.
 
 A map has two columns separated by a tab, id and label or label and id; the ids are 0 to n - 1, each once. Which column
-holds the ids is found out, or said by a first line `id<TAB>label` or `label<TAB>id`.
+holds the ids is found out, or said by a first line `id<TAB>label` or `label<TAB>id`. The same rule holds for the maps
+that `openbiolink.evaluation.dataLoader` is given.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 Rows = npt.NDArray[np.int64]
 
-NUMBER = re.compile("0|[1-9][0-9]*")
+NUMBER = re.compile("0|[1-9][0-9]{0,17}")
 HEADER = {"id", "label"}
 
 
@@ -78,7 +79,9 @@ def read_labels(path: Path, *, quoted: bool = False, note: Note = ignore) -> tup
             "say which by a first line `id<TAB>label` or `label<TAB>id`"
         )
     else:
-        place = 0 if found[0] is not None else 1
+        place = 1 if found[0] is None and found[1] is not None else 0
+        if place:
+            note(f"{path}: its columns are label and id, the reverse of id and label; they are read so")
     labels = found[place]
     if labels is None:
         raise InputError(f"{path}: {_fault(rows, columns, header)}; ids are 0 to n - 1, each once")

@@ -22,6 +22,7 @@ from openbiolink.evaluation.models.arrays import Array, Parameters, take_rows
 from openbiolink.evaluation.models.checkpoints import load_checkpoint
 from openbiolink.evaluation.models.embeddings import check_folder, map_path
 from openbiolink.evaluation.models.maps import Places, find_places, read_labels
+from openbiolink.evaluation.scorers import as_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -218,5 +219,4 @@ def _agrees(model: Any, found: VectorModel, places: Places) -> bool:
 def _tables(representations: Sequence[Any]) -> list[Array]:
     torch = import_module("torch")
     with torch.no_grad():
-        found = [representation().detach().cpu() for representation in representations]
-    return [np.asarray((table.float() if table.dtype == torch.bfloat16 else table).numpy()) for table in found]
+        return [np.asarray(as_array(representation())) for representation in representations]

@@ -28,6 +28,7 @@ from openbiolink.evaluation.known import count_ranked, find_known
 from openbiolink.evaluation.rankfile import KEY, MARK, read_ranks
 from openbiolink.evaluation.ranking import UnseenRule, check_protocol
 from openbiolink.evaluation.result import SIDES, Evaluation
+from openbiolink.evaluation.topk import id_of
 from openbiolink.files import check_file, iter_lines
 from openbiolink.metrics.ranking import Ties, check_ties
 from openbiolink.tables import open_database, quote
@@ -74,7 +75,13 @@ def evaluate_ranks(
     source = Path(path)
     if _is_own(source):
         check_ties(ties)
-        return replace(read_ranks(source, dataset), ties=ties)
+        kept = read_ranks(source, dataset)
+        if set(filter_parts) not in (set(PARTS), set(kept.filter_parts)):
+            raise InputError(
+                f"{source}: its ranks are filtered by {', '.join(kept.filter_parts) or 'nothing'}, not by "
+                f"{', '.join(filter_parts) or 'nothing'}; say nothing of the filter, or rank the model again"
+            )
+        return replace(kept, ties=ties, model=model_name or kept.model)
     protocol = check_protocol(dataset, ties=ties, filter_parts=filter_parts, unseen=unseen)
     found, foreign = _read(source, dataset, note)
     asked = list(map(tuple, protocol.triples.tolist()))
@@ -119,9 +126,9 @@ def _read(path: Path, dataset: Dataset, note: Note) -> tuple[dict[tuple[int, ...
     foreign = 0
     for place, row in _rows(path, note):
         triple = (
-            _id_of(row["head"], entity, "entity", place),
-            _id_of(row["relation"], relation, "relation", place),
-            _id_of(row["tail"], entity, "entity", place),
+            id_of(row["head"], entity, "entity", place),
+            id_of(row["relation"], relation, "relation", place),
+            id_of(row["tail"], entity, "entity", place),
         )
         counts = tuple(number for side in SIDES for number in _counts(row, side, place))
         foreign += triple not in test
@@ -217,12 +224,6 @@ def _counts(row: Mapping[str, Any], side: str, place: str) -> tuple[int, int]:
             f"{place}: {names[0]} is {first} and {names[1]} {second}; ranks are 1 or more and the former no larger"
         )
     return first - 1, second - first
-
-
-def _id_of(label: Any, ids: Mapping[str, int], kind: str, place: str) -> int:
-    if label not in ids:
-        raise InputError(f"{place}: {kind} {label!r} is not in the data set; use the one it was made for")
-    return ids[label]
 
 
 def _refuse_too_many(

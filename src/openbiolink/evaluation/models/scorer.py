@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import sysconfig
 import traceback
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from openbiolink.dataset import Dataset
+
+LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
 
 
 class NamedScorer:
@@ -43,7 +47,8 @@ def load_scorer(spec: str, dataset: Dataset) -> VectorModel | NamedScorer:
     """The scorer that a name stands for.
 
     The object is an object with `score_batch`, a function of a batch, or a `VectorModel`. A class, or a function with
-    one parameter `dataset`, is called first: with the data set where it has such a parameter, else with nothing.
+    one parameter `dataset`, is called first: with the data set where that is its only parameter without a default, else
+    with nothing.
 
     Args:
         spec: module and object, such as `models.mine:score`; the module must be importable.
@@ -61,7 +66,7 @@ def load_scorer(spec: str, dataset: Dataset) -> VectorModel | NamedScorer:
             raise InputError(f"{spec}: {module} has no {name!r}; check its spelling")
         found = getattr(found, part)
     if inspect.isclass(found) or _parameters(found) == ["dataset"]:
-        arguments = [dataset] if "dataset" in _parameters(found) else []
+        arguments = [dataset] if _parameters(found) == ["dataset"] else []
         found = _run(spec, "making the scorer", lambda: found(*arguments))
     if isinstance(found, VectorModel):
         return found
@@ -98,12 +103,14 @@ def _run(spec: str, what: str, action: Callable[[], Any]) -> Any:
 
 
 def _where(error: BaseException) -> str:
-    """The last place in a traceback outside of this package and of the import system, and the error, on one line."""
+    """The last place in a traceback that is not of an installed library, if any, and the error, on one line."""
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename != __file__ and not frame.filename.startswith("<")
     ]
+    libraries = tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in LIBRARIES)
+    frames = [frame for frame in frames if not frame.filename.startswith(libraries)] or frames
     if frames and isinstance(error, SyntaxError):
         frames = []  # the error names its place
     words = " ".join(str(error).split())[:200]
