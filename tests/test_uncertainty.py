@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from made_up_ranks import make_evaluation, make_graph
 from openbiolink.dataset import reindex
 from openbiolink.errors import InputError
-from openbiolink.evaluation.comparison import compare, compare_all, flip_signs, holm, triples_needed
+from openbiolink.evaluation.comparison import compare, compare_all
 from openbiolink.evaluation.result import Sample
 from openbiolink.evaluation.sampling import estimate, reach_of_mean, sample_rows
-from openbiolink.evaluation.uncertainty import bootstrap_intervals, normal_intervals, round_for_sums
+from openbiolink.evaluation.uncertainty import bootstrap_intervals, normal_intervals
+from openbiolink.metrics.resampling import flip_signs, holm, round_for_sums, triples_needed
 from oracles import statistics as oracle
 
 seeds = st.integers(0, 10**6)

@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,20 +28,25 @@ import numpy.typing as npt
 from openbiolink.errors import InputError
 from openbiolink.evaluation.result import SIDES, describe_dataset
 from openbiolink.evaluation.uncertainty import (
-    CONFIDENCE,
     MEANS,
-    RESAMPLES,
-    ROOM,
     Clusters,
     bootstrap_intervals,
-    check_draws,
     check_metrics,
     contributions,
     draw_means,
-    generator,
-    round_for_sums,
 )
 from openbiolink.metrics.ranking import mean_metric, tally_ranks
+from openbiolink.metrics.resampling import (
+    ALPHA,
+    CONFIDENCE,
+    POWER,
+    RESAMPLES,
+    check_draws,
+    flip_signs,
+    holm,
+    round_for_sums,
+    triples_needed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +59,6 @@ if TYPE_CHECKING:
 Values = npt.NDArray[np.float64]
 
 FORMAT = "openbiolink-compare/1"
-ALPHA, POWER = 0.05, 0.8
 NOISE = 2.0**-50  # more than two sums of two rounded fractions 1 / rank may differ by where they are equal
 
 
@@ -157,67 +160,6 @@ def _difference(
         losses=losses,
         needed=triples_needed(math.inf if effect is None else effect) if wins or losses else None,
     )
-
-
-def flip_signs(differences: Values, *, seed: int = 0, flips: int = RESAMPLES) -> float:
-    """The probability that a sum of differences as far from 0 comes about if every sign is as likely as the other.
-
-    Args:
-        differences: of pairs, shape (n,), rounded as `round_for_sums` does; their order does not matter.
-        seed: of the flips.
-        flips: how often all signs are drawn.
-
-    Returns:
-        From 1 / (1 + flips) to 1.
-
-    >>> flip_signs(np.zeros(3)), flip_signs(np.ones(20))
-    (1.0, 0.000999000999000999)
-    """
-    size = np.sort(np.abs(differences[differences != 0]))
-    if not len(size):
-        return 1.0
-    source, seen, further = generator(seed, 1), abs(float(differences.sum())), 0
-    octets = -(-len(size) // 8)
-    block = max(1, ROOM // len(size))
-    for first in range(0, flips, block):
-        rows = min(block, flips - first)
-        bits = np.unpackbits(source.integers(0, 256, (rows, octets), dtype=np.uint8), axis=1, count=len(size))
-        sums = bits.astype(np.float64) @ size * 2 - float(size.sum())  # exact, so in whatever order they are added
-        further += int((np.abs(sums) >= seen).sum())
-    return (1 + further) / (1 + flips)
-
-
-def triples_needed(effect: float, *, alpha: float = ALPHA, power: float = POWER) -> int | None:
-    """How many test triples find a difference of that effect, by the normal approximation; None for no effect.
-
-    The signs of n differences have 2 ** n patterns, and two of them are as far from 0 as any, so that there are never
-    fewer than it takes to make 2 ** (1 - n) less than alpha.
-
-    Args:
-        effect: mean over standard deviation of the differences.
-        alpha: the probability of finding one that is none.
-        power: the probability of finding it.
-
-    >>> triples_needed(0.5), triples_needed(-0.05), triples_needed(5.0), triples_needed(0.0)
-    (32, 3140, 6, None)
-    """
-    if not effect:
-        return None
-    reach = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
-    return max(math.ceil((reach / effect) ** 2), math.floor(1 - math.log2(alpha)) + 1)
-
-
-def holm(probabilities: Sequence[float]) -> list[float]:
-    """The probabilities corrected for their number, in the same order.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    corrected, highest = [0.0] * len(probabilities), 0.0
-    for place, number in enumerate(sorted(range(len(probabilities)), key=probabilities.__getitem__)):
-        highest = max(highest, min(1.0, (len(probabilities) - place) * probabilities[number]))
-        corrected[number] = highest
-    return corrected
 
 
 def compare_all(

@@ -23,9 +23,10 @@ from openbiolink.evaluation.breakdown import (
 )
 from openbiolink.evaluation.result import COLUMNS, FORMAT, describe_dataset
 from openbiolink.evaluation.sampling import estimate
-from openbiolink.evaluation.uncertainty import CONFIDENCE, RESAMPLES, bootstrap_intervals, normal_intervals
+from openbiolink.evaluation.uncertainty import bootstrap_intervals, normal_intervals
 from openbiolink.metrics.chance import chance_level
 from openbiolink.metrics.ranking import TIES, all_metrics
+from openbiolink.metrics.resampling import CONFIDENCE, RESAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

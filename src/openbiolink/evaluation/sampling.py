@@ -26,16 +26,14 @@ import numpy.typing as npt
 
 from openbiolink.errors import InputError
 from openbiolink.evaluation.uncertainty import (
-    CONFIDENCE,
     MEANS,
     Interval,
-    check_draws,
     check_metrics,
     collect_clusters,
-    generator,
     standard_errors,
 )
 from openbiolink.metrics.ranking import mean_metric
+from openbiolink.metrics.resampling import CONFIDENCE, check_draws, generator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,6 +30,7 @@ from openbiolink.errors import InputError
 from openbiolink.evaluation.known import query_codes
 from openbiolink.evaluation.result import COLUMNS, SIDES
 from openbiolink.metrics.ranking import KS, mean_metric, tally_ranks
+from openbiolink.metrics.resampling import CONFIDENCE, RESAMPLES, ROOM, check_draws, generator, round_for_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,9 +42,6 @@ Cluster = Literal["triple", "query"]
 Values = npt.NDArray[np.float64]
 
 MEANS = ("mrr", *(f"hits@{k}" for k in KS), "mean_rank")
-RESAMPLES = 1000
-CONFIDENCE = 0.95
-ROOM = 1 << 22  # numbers that a block of draws may hold: 32 MB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,36 +188,6 @@ def contributions(evaluation: Evaluation, side: Sides, *, ties: Ties | None, met
     """
     ranks = evaluation.ranks(side, ties=ties).reshape(len(evaluation.triples), -1)
     return np.stack([mean_metric(name).of(ranks, 1) for name in metrics], axis=2)
-
-
-def round_for_sums(values: Values) -> Values:
-    """The numbers as multiples of a power of two so large that no sum of as many of them is rounded.
-
-    >>> bool(round_for_sums(np.array([1.0, 1 / 3]))[1] == 1 / 3), round_for_sums(np.full(4, 0.5)).tolist()
-    (False, [0.5, 0.5, 0.5, 0.5])
-    """
-    largest = float(np.abs(values).max(initial=0.0)) * max(values.size, 1)
-    unit = 2.0 ** (math.frexp(largest)[1] - 52)
-    return np.round(values / unit) * unit
-
-
-def check_draws(seed: int, resamples: int, confidence: float) -> None:
-    """Refuse options of draws that cannot be.
-
-    Raises:
-        InputError: the message names the option.
-    """
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise InputError(f"seed={seed!r} is no seed; give a whole number of at least 0")
-    if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 1:
-        raise InputError(f"resamples={resamples!r} is too few; give 1 or more")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence={confidence!r} is no share between 0 and 1; give 0.95, for one")
-
-
-def generator(seed: int, purpose: int) -> np.random.Generator:
-    """Random numbers of a seed for one purpose, independent of those for another."""
-    return np.random.Generator(np.random.PCG64([seed, purpose]))
 
 
 def draw_means(clusters: Clusters, seed: int, resamples: int) -> Iterator[Values]:
