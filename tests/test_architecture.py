@@ -52,7 +52,7 @@ ALLOWED = {
     "graph": CORE | {"sources"},
     "audit": CORE | {"dataset"},
     "split": CORE | {"audit", "dataset", "graph", "sources"},
-    "metrics": {"errors"},
+    "metrics": {"errors", "files", "progress"},
     "dataset": CORE,
     "evaluation": CORE | {"audit", "dataset", "metrics", "split", "graph", "sources"},
     "report": CORE | {"audit", "dataset", "metrics", "evaluation", "split", "graph", "sources"},

@@ -74,7 +74,7 @@ def test_cases(cases, case):
 
 def test_zero_based_ranks_are_refused_by_position(cases):
     values = [int(line) for line in next(cases.glob("c42-*.txt")).read_text().split()]
-    with pytest.raises(InputError, match=r"^rank 3 of 4 is 0; ranks are finite and start at 1$"):
+    with pytest.raises(InputError, match=r"^rank 3 of 4 is 0; ranks are numbers and start at 1$"):
         ranking_metrics(values)
 
 
@@ -84,11 +84,10 @@ def test_zero_based_ranks_are_refused_by_position(cases):
         ([], "there are no ranks"),
         (np.array([]), "there are no ranks"),
         ([1, float("nan")], "rank 2 of 2 is nan"),
-        ([1, float("inf")], "rank 2 of 2 is inf"),
         ([1, 0.5], "rank 2 of 2 is 0.5"),
         ([1, -3], "rank 2 of 2 is -3"),
         ([[1, 2], [3, 4]], "expected one number per rank"),
-        ([[1, 2], [3]], "lists of different lengths"),
+        ([[1, 2], [3]], "rank 1 of 2 is a list"),
         (["1", "2"], "expected one number per rank"),
         ([True, 2], "expected one number per rank"),
         ([None, 2], "expected one number per rank"),

@@ -209,9 +209,18 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text as `write_bytes` writes bytes; line ends stay as they are.
+
+    Raises:
+        InputError: as `write_bytes`.
+    """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Write beside the target and rename, so that readers see the old file or the whole new one.
 
-    A link is followed; into a pipe, a device or an address (see `openbiolink.places`) the text is written as it is.
+    A link is followed; into a pipe, a device or an address (see `openbiolink.places`) the content is written as it is.
 
     Raises:
         InputError: the target is a folder, or nothing can be written there.
@@ -222,7 +231,7 @@ def write_text(path: Path, text: str) -> None:
         if not isinstance(path, Path) or (
             path.exists() and not path.is_file()
         ):  # asked before links are followed, which lead nowhere from a pipe
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(content)
             return
         path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -230,8 +239,8 @@ def write_text(path: Path, text: str) -> None:
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
     except BaseException:

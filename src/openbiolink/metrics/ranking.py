@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from openbiolink.errors import InputError
+from openbiolink.errors import InputError, ScoreError
 from openbiolink.metrics.chance import (
     Chance,
     Moments,
@@ -39,6 +39,7 @@ Candidates = npt.NDArray[np.integer[Any]]
 
 TIES: tuple[Ties, ...] = get_args(Ties)
 KS = (1, 3, 10)
+WIDTH = 1 << 16  # ranks up to this are counted without being sorted
 SHARE = {"optimistic": 0.0, "realistic": 0.5, "pessimistic": 1.0}
 
 
@@ -69,6 +70,86 @@ def ranks_from_counts(
     return 1.0 + better + SHARE[ties] * equal
 
 
+def ranks_from_scores(
+    scores: npt.ArrayLike,
+    true_index: npt.ArrayLike,
+    mask: npt.ArrayLike | None = None,
+    ties: Ties | Literal["average"] = "realistic",
+    *,
+    higher_is_better: bool = True,
+) -> Ranks:
+    """1-based ranks of the right candidates among the scores of all.
+
+    Args:
+        scores: of every candidate, a row per query, shape (..., n).
+        true_index: the place of the right candidate in each row, from 0, shape (...).
+        mask: true where a candidate is left out (another right answer, in a filtered evaluation), shape (..., n); the
+            right candidate is never left out.
+        ties: as in `ranks_from_counts`; `average` is another word for `realistic`.
+        higher_is_better: False for distances.
+
+    Returns:
+        Shape (...); whole numbers and halves.
+
+    Raises:
+        InputError: shapes do not fit, or a place does not exist.
+        ScoreError: a score that counts is NaN.
+
+    >>> ranks_from_scores([[0.9, 0.9, 0.1]], [0]).tolist()
+    [1.5]
+    >>> ranks_from_scores([[0.9, 0.9, 0.1]], [0], mask=[[False, True, False]]).tolist()
+    [1.0]
+    """
+    rule = "realistic" if ties == "average" else ties
+    check_ties(rule)
+    given, places = np.asarray(scores), np.asarray(true_index)
+    if given.ndim != places.ndim + 1 or given.shape[:-1] != places.shape or given.dtype.kind not in "iuf":
+        raise InputError(
+            f"scores of shape {given.shape} and type {given.dtype} for places of shape {places.shape}; expected "
+            "numbers of shape (..., n) for (...)"
+        )
+    if places.dtype.kind not in "iu" or ((places < 0) | (places >= given.shape[-1])).any():
+        raise InputError(f"true_index holds a place that is none of 0 to {given.shape[-1] - 1}; count from 0")
+    here = places[..., np.newaxis]
+    left_out = np.zeros(given.shape, np.bool_) if mask is None else np.array(mask)
+    if left_out.shape != given.shape or left_out.dtype != np.bool_:
+        raise InputError(
+            f"mask has shape {left_out.shape} and type {left_out.dtype}; expected true or false in shape {given.shape}"
+        )
+    np.put_along_axis(left_out, here, values=False, axis=-1)
+    if (np.isnan(given) & ~left_out).any():
+        row = tuple(np.argwhere(np.isnan(given) & ~left_out)[0].tolist())
+        raise ScoreError(f"the score at {row} is NaN, which has no rank; mend the model or mask the candidate")
+    level = np.take_along_axis(given, here, axis=-1)
+    better = (given > level if higher_is_better else given < level) & ~left_out
+    equal = (given == level) & ~left_out
+    return ranks_from_counts(better.sum(axis=-1), equal.sum(axis=-1) - 1, ties=rule)
+
+
+def average_tied(ranks: Iterable[float]) -> list[float]:
+    """The places of one list of competitors, with the mean place for those who share one.
+
+    Args:
+        ranks: places in which equals all have the best place of their group, as in 1, 1, 3; in any order.
+
+    Raises:
+        InputError: something is no rank, or the places cannot be: after two firsts comes the third.
+
+    >>> average_tied([1, 1, 3, 4, 5])
+    [1.5, 1.5, 3.0, 4.0, 5.0]
+    """
+    array = check_ranks(ranks)
+    values, counts = _tally(array)
+    after = 1 + np.cumsum(counts) - counts
+    if not np.array_equal(values, after):
+        wrong = int(np.flatnonzero(values != after)[0])
+        raise InputError(
+            f"place {values[wrong]:g} comes after {after[wrong] - 1} competitors, expected {after[wrong]}; give "
+            "places of one list, where equals have the best of theirs, as in 1, 1, 3"
+        )
+    return [float(place) for place in array + (counts[np.searchsorted(values, array)] - 1) / 2]
+
+
 def check_ties(ties: str) -> None:
     """Refuse a tie rule that does not exist.
 
@@ -80,12 +161,12 @@ def check_ties(ties: str) -> None:
 
 
 def mean_reciprocal_rank(ranks: Iterable[float]) -> float:
-    """The mean of 1/rank, in (0, 1]; 1 means that every answer came first.
+    """The mean of 1/rank, in [0, 1]; 1 means that every answer came first. An answer that was not found adds 0.
 
     Source: Voorhees 1999, "The TREC-8 Question Answering Track Report".
 
     Raises:
-        InputError: there are no ranks, or one is not a finite number of at least 1.
+        InputError: there are no ranks, or one is not a number of at least 1.
 
     >>> mean_reciprocal_rank([1, 4])
     0.625
@@ -105,13 +186,31 @@ def hits_at_k(ranks: Iterable[float], *, k: int) -> float:
     >>> hits_at_k([1, 10, 11], k=10)
     0.6666666666666666
     """
-    _check_k(k)
+    check_k(k)
     values, counts = _tally(ranks)
     return int(counts[values <= k].sum()) / int(counts.sum())
 
 
+def mrr(ranks: Iterable[float]) -> float:
+    """Short for `mean_reciprocal_rank`.
+
+    >>> mrr([1, 3, 5, 10, 20, 2, 1, 8, 15, 1])
+    0.4375
+    """
+    return mean_reciprocal_rank(ranks)
+
+
+def hits_at(ranks: Iterable[float], k: int = 10) -> float:
+    """Short for `hits_at_k`.
+
+    >>> hits_at([1, 3, 5, 10, 20, 2, 1, 8, 15, 1], 3)
+    0.5
+    """
+    return hits_at_k(ranks, k=k)
+
+
 def mean_rank(ranks: Iterable[float]) -> float:
-    """The arithmetic mean of the ranks, 1 or more; smaller is better.
+    """The arithmetic mean of the ranks, 1 or more; smaller is better. Infinite where an answer was not found.
 
     Source: Bordes et al. 2013, as `hits_at_k`.
 
@@ -129,12 +228,37 @@ def ranking_metrics(ranks: Iterable[float], ks: Sequence[int] = KS) -> dict[str,
         InputError: as `hits_at_k`.
     """
     for k in ks:
-        _check_k(k)
+        check_k(k)
     values, counts = _tally(ranks)
     total = int(counts.sum())
     hits = {f"hits@{k}": int(counts[values <= k].sum()) / total for k in ks}
     mrr, mean = math.fsum(counts / values) / total, math.fsum(counts * values) / total
     return {"mrr": mrr, **hits, "mean_rank": mean}
+
+
+def summary(tally: Tally, ks: Sequence[int] = KS) -> dict[str, Any]:
+    """What one wants to know of ranks: `count`, `mrr`, `mean_rank`, `median_rank` and `hits@k` for every k.
+
+    Where answers were not found (infinite ranks), `not_found` says how many, and mean and median rank are None where
+    they are infinite.
+
+    Raises:
+        InputError: as `hits_at_k`.
+
+    >>> summary(tally_ranks([1, 3, 5, 10, 20, 2, 1, 8, 15, 1]), ks=(1, 3))
+    {'count': 10, 'mrr': 0.4375, 'mean_rank': 6.6, 'median_rank': 4.0, 'hits@1': 0.3, 'hits@3': 0.5}
+    """
+    total = tally.total
+    missing = int(tally.counts[np.isinf(tally.ranks)].sum())
+    mean, median = mean_metric("mean_rank").value(tally), _median(tally)
+    return {
+        "count": total,
+        **({"not_found": missing} if missing else {}),
+        "mrr": math.fsum(tally.counts / tally.ranks) / total,
+        "mean_rank": mean if math.isfinite(mean) else None,
+        "median_rank": median if math.isfinite(median) else None,
+        **{f"hits@{k}": int(tally.counts[tally.ranks <= check_k(k)].sum()) / total for k in ks},
+    }
 
 
 def median_rank(ranks: Iterable[float]) -> float:
@@ -174,7 +298,7 @@ def harmonic_mean_rank(ranks: Iterable[float]) -> float:
     >>> harmonic_mean_rank([1, 4])
     1.6
     """
-    return 1 / mean_reciprocal_rank(ranks)
+    return _inverse(mean_reciprocal_rank(ranks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +336,8 @@ def tally_ranks(ranks: Iterable[float], candidates: Candidates | None = None) ->
     values, counts = _tally(ranks)
     if candidates is None:
         return Tally(ranks=values, counts=counts)
+    if not np.isfinite(values[-1]):
+        raise InputError("a rank is infinite, but the answer is one of the candidates; give finite ranks")
     numbers, queries = tally_candidates(candidates)
     if queries.sum() != counts.sum():
         raise InputError(
@@ -296,6 +422,10 @@ class Metric:
     by_chance: bool = False
 
 
+def _inverse(mrr: float) -> float:
+    return 1 / mrr if mrr else math.inf
+
+
 def _median(tally: Tally) -> float:
     places = np.searchsorted(np.cumsum(tally.counts), [(tally.total - 1) // 2, tally.total // 2], side="right")
     return float(tally.ranks[places].sum()) / 2
@@ -335,7 +465,7 @@ def _rows(ks: Sequence[int]) -> dict[str, Metric]:
         "median_rank": Metric(compute=_median, formula="the middle r", range="≥ 1, low is good"),
         "geometric_mean_rank": Metric(compute=_geometric, formula="exp(mean of log r)", range="≥ 1, low is good"),
         "harmonic_mean_rank": Metric(
-            compute=lambda tally: 1 / means["mrr"].value(tally), formula="1 / mrr", range="≥ 1, low is good"
+            compute=lambda tally: _inverse(means["mrr"].value(tally)), formula="1 / mrr", range="≥ 1, low is good"
         ),
         "adjusted_mean_rank": Metric(
             compute=_share_of_chance,
@@ -386,31 +516,77 @@ def all_metrics(ranks: Iterable[float], candidates: Candidates | None = None) ->
     return {name: row.compute(tally) for name, row in METRICS.items() if known or not row.by_chance}
 
 
-def _check_k(k: int) -> None:
+def check_k(k: int) -> int:
+    """The k of hits@k.
+
+    Raises:
+        InputError: it is no whole number of at least 1.
+    """
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise InputError(f"k={k!r} in hits@k; expected a whole number of at least 1")
+    return k
 
 
 def _tally(ranks: Iterable[float]) -> tuple[Ranks, Counts]:
     """The different ranks in ascending order and how often each occurs: sums over them have one order."""
-    values, counts = np.unique(_checked(ranks), return_counts=True)
+    array = check_ranks(ranks)
+    if not array.size:
+        raise InputError("there are no ranks; a metric of nothing is not defined")
+    return count_ranks(array)
+
+
+def count_ranks(array: npt.NDArray[Any]) -> tuple[Ranks, Counts]:
+    """The different ranks of an array of `check_ranks` in ascending order, and how often each occurs.
+
+    Ranks are mostly small whole numbers or halves, which are counted without sorting them.
+
+    >>> [part.tolist() for part in count_ranks(np.array([3, 1.5, 3]))]
+    [[1.5, 3.0], [1, 2]]
+    """
+    doubled = array if array.dtype.kind in "iu" else array * 2.0
+    if array.size and float(doubled.max()) <= max(WIDTH, 4 * array.size):
+        places = doubled.astype(np.int64, copy=False)
+        if places is doubled or array.dtype.kind in "iu" or np.array_equal(places, doubled):
+            times = np.bincount(places)
+            found = np.flatnonzero(times)
+            return found / (1.0 if array.dtype.kind in "iu" else 2.0), times[found].astype(np.int64)
+    values, counts = np.unique(array.astype(np.float64), return_counts=True)
     return values, counts.astype(np.int64)
 
 
-def _checked(ranks: Iterable[float]) -> Ranks:
-    given = ranks if isinstance(ranks, np.ndarray) else list(ranks)
-    truths = isinstance(given, list) and any(isinstance(rank, (bool, np.bool_)) for rank in given)
+def check_ranks(ranks: Iterable[float]) -> npt.NDArray[Any]:
+    """The ranks as an array of whole numbers or floats, shape (n,).
+
+    Args:
+        ranks: an array, a list, a series, or whatever gives one number after another. Whole numbers or halves and
+            other fractions of at least 1; infinity stands for an answer that was not found.
+
+    Raises:
+        InputError: something is no rank; the message has its position, counted from 1.
+    """
+    if isinstance(ranks, (str, bytes)):
+        raise InputError(f"ranks={ranks!r} is text; expected one number per rank")
+    given: Any = ranks if hasattr(ranks, "__array__") else list(ranks)
+    if isinstance(given, list):
+        kinds = {*map(type, given)}
+        if not all(issubclass(kind, (int, float, np.integer, np.floating)) and kind is not bool for kind in kinds):
+            _refuse_element(given)
     try:
         array = np.asarray(given)
-    except ValueError as error:
-        raise InputError("ranks are lists of different lengths; expected one number per rank") from error
-    if not array.size:
-        raise InputError("there are no ranks; a metric of nothing is not defined")
-    if array.ndim != 1 or array.dtype.kind not in "iuf" or truths:
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise InputError(f"ranks cannot be read as numbers ({error}); expected one number per rank") from error
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iuf"):
         raise InputError(f"ranks have shape {array.shape} and type {array.dtype}; expected one number per rank")
-    values = array.astype(np.float64)
-    wrong = np.flatnonzero(~((values >= 1) & (values < np.inf)))
-    if wrong.size:
-        first = int(wrong[0])
-        raise InputError(f"rank {first + 1} of {values.size} is {array[first]}; ranks are finite and start at 1")
-    return values
+    if array.size and not float(array.min()) >= 1:  # also where it is NaN
+        first = int(np.flatnonzero(~(array >= 1))[0])
+        raise InputError(f"rank {first + 1} of {array.size} is {array[first]}; ranks are numbers and start at 1")
+    return array if array.size else np.empty(0)
+
+
+def _refuse_element(given: Sequence[Any]) -> None:
+    """Name the first element that is no number."""
+    for place, one in enumerate(given, 1):
+        if isinstance(one, (list, tuple, np.ndarray)):
+            raise InputError(f"rank {place} of {len(given)} is a list; expected one number per rank")
+        if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, float, np.integer, np.floating)):
+            raise InputError(f"rank {place} of {len(given)} is {one!r}; expected one number per rank")
