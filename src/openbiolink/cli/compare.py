@@ -33,8 +33,8 @@ def compare(
     """Compare models on the same test triples: intervals, differences, p-values, effects, triples needed."""
     from openbiolink.evaluation.comparison import advice, compare_all, render_comparison
     from openbiolink.evaluation.rankfile import read_ranks
-    from openbiolink.evaluation.uncertainty import MEANS
     from openbiolink.files import write_json
+    from openbiolink.metrics.uncertainty import MEANS
 
     if len(ranks) < 2:
         raise InputError(f"{ranks[0]}: one file of ranks leaves nothing to compare; give two or more")

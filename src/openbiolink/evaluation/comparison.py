@@ -1,24 +1,12 @@
 """Is one model better than another? The same test triples, ranked by both, compared in pairs.
 
-Of each test triple counts the difference d of what its queries contribute, second model minus first.
-
-    interval      percentiles of the mean of d over triples drawn with replacement (as in `uncertainty`)
-    p             the share of sign flips of d whose mean is at least as far from 0, on either side, the one that was
-                  seen among them: (1 + number of such flips) / (1 + flips)
-    effect        mean of d / standard deviation of d, positive where the second model is better (Cohen's d of pairs)
-    needed        ((z(1 - alpha / 2) + z(power)) / effect) ** 2 test triples, so that a difference of this size is found
-                  at alpha = 0.05 with probability 0.8; and so many that 2 ** (1 - needed), the smallest p there can
-                  be, is below alpha
-
-Sources: Fisher 1935, "The Design of Experiments", section 21 (sign flips); Phipson & Smyth 2010, "Permutation P-values
-Should Never Be Zero"; Cohen 1988, "Statistical Power Analysis for the Behavioral Sciences", sections 2.3 and 2.4; Holm
-1979, "A Simple Sequentially Rejective Multiple Test Procedure".
+Of each test triple counts the difference of what its queries contribute, second model minus first; the formulas are
+those of `openbiolink.metrics.uncertainty`, where a row is a test triple.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -27,26 +15,9 @@ import numpy.typing as npt
 
 from openbiolink.errors import InputError
 from openbiolink.evaluation.result import SIDES, describe_dataset
-from openbiolink.evaluation.uncertainty import (
-    MEANS,
-    Clusters,
-    bootstrap_intervals,
-    check_metrics,
-    contributions,
-    draw_means,
-)
-from openbiolink.metrics.ranking import mean_metric, tally_ranks
-from openbiolink.metrics.resampling import (
-    ALPHA,
-    CONFIDENCE,
-    POWER,
-    RESAMPLES,
-    check_draws,
-    flip_signs,
-    holm,
-    round_for_sums,
-    triples_needed,
-)
+from openbiolink.evaluation.uncertainty import bootstrap_intervals
+from openbiolink.metrics.resampling import ALPHA, CONFIDENCE, POWER, RESAMPLES, holm
+from openbiolink.metrics.uncertainty import MEANS, Difference, compare_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,35 +30,6 @@ if TYPE_CHECKING:
 Values = npt.NDArray[np.float64]
 
 FORMAT = "openbiolink-compare/1"
-NOISE = 2.0**-50  # more than two sums of two rounded fractions 1 / rank may differ by where they are equal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """One metric of two models on the same test triples.
-
-    Attributes:
-        difference: the metric of the second minus that of the first.
-        low: lower end of the interval of the difference.
-        high: upper end.
-        p: probability of a difference as large by chance, two-sided.
-        effect: mean over standard deviation of the differences of triples, positive where the second is better; None
-            where it is not defined: one triple, or all differences equal.
-        wins: test triples where the second is better.
-        ties: where both are equal.
-        losses: where the first is better.
-        needed: test triples to find a difference of this size, 6 at least; None where there is none.
-    """
-
-    difference: float
-    low: float
-    high: float
-    p: float
-    effect: float | None
-    wins: int
-    ties: int
-    losses: int
-    needed: int | None
 
 
 def compare(
@@ -116,50 +58,8 @@ def compare(
     Raises:
         InputError: the two do not have the same data set, test triples or protocol, or an option is wrong.
     """
-    check_draws(seed, resamples, confidence)
-    check_metrics(metrics)
-    names = (*MEANS, *(name for name in metrics if name not in MEANS))
-    of = [
-        contributions(one, side, ties=ties, metrics=names)[order].sum(axis=1) for one, order in _aligned(first, second)
-    ]
-    sides = 2 if side == "both" else 1
-    order = np.lexsort([*of[1].T[::-1], *of[0].T[::-1]])
-    apart = (of[1] - of[0])[order][:, [names.index(name) for name in metrics]]
-    apart[np.abs(apart) < NOISE] = 0.0
-    exact = np.stack([round_for_sums(column) for column in apart.T], axis=1)
-    tallies = [tally_ranks(one.ranks(side, ties=ties)) for one in (first, second)]
-    values = [[mean_metric(name).value(tally) for tally in tallies] for name in metrics]
-    sizes = np.full(len(exact), float(sides))
-    off = np.array([after - before for before, after in values]) - exact.sum(axis=0) / float(sizes.sum())
-    drawn = np.concatenate(list(draw_means(Clusters(sums=exact, sizes=sizes, off=off), seed, resamples)))
-    ends = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0) + off
-    return {
-        name: _difference(name, given, column / sides, before_after, (low, high), seed=seed, flips=resamples)
-        for name, given, column, before_after, low, high in zip(
-            metrics, apart.T, exact.T, values, *ends.tolist(), strict=True
-        )
-    }
-
-
-def _difference(
-    name: str, given: Values, each: Values, values: Sequence[float], ends: tuple[float, float], *, seed: int, flips: int
-) -> Difference:
-    """What the differences of all triples say of one metric: as given, and rounded so that sums are exact."""
-    better = 1 if mean_metric(name).rising else -1
-    deviation = float(each.std(ddof=1)) if len(each) > 1 else 0.0
-    effect = better * float(each.mean()) / deviation if deviation else None
-    wins, losses = int((better * given > 0).sum()), int((better * given < 0).sum())
-    return Difference(
-        difference=values[1] - values[0],
-        low=ends[0],
-        high=ends[1],
-        p=flip_signs(each, seed=seed, flips=flips),
-        effect=effect,
-        wins=wins,
-        ties=len(each) - wins - losses,
-        losses=losses,
-        needed=triples_needed(math.inf if effect is None else effect) if wins or losses else None,
-    )
+    rows = [one.ranks(side, ties=ties).reshape(len(one.triples), -1)[order] for one, order in _aligned(first, second)]
+    return compare_ranks(*rows, metrics, seed=seed, resamples=resamples, confidence=confidence)
 
 
 def compare_all(

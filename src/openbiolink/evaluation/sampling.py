@@ -25,15 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from openbiolink.errors import InputError
-from openbiolink.evaluation.uncertainty import (
-    MEANS,
-    Interval,
-    check_metrics,
-    collect_clusters,
-    standard_errors,
-)
+from openbiolink.evaluation.uncertainty import collect_clusters
 from openbiolink.metrics.ranking import mean_metric
-from openbiolink.metrics.resampling import CONFIDENCE, check_draws, generator
+from openbiolink.metrics.resampling import CONFIDENCE, Interval, check_draws, generator
+from openbiolink.metrics.uncertainty import MEANS, check_metrics, standard_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,6 +8,7 @@ Simple Sequentially Rejective Multiple Test Procedure".
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,23 @@ RESAMPLES = 1000
 CONFIDENCE = 0.95
 ROOM = 1 << 22  # numbers that a block of draws may hold: 32 MB
 ALPHA, POWER = 0.05, 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A metric and how sure it is.
+
+    Attributes:
+        value: the metric.
+        standard_error: in closed form; None where there is one cluster only.
+        low: lower end of the interval.
+        high: upper end.
+    """
+
+    value: float
+    standard_error: float | None
+    low: float
+    high: float
 
 
 def round_for_sums(values: Values) -> Values:
