@@ -1,0 +1,521 @@
+"""Precision, recall and F1 of extracted relations, for one pass, for batches and for parts that are merged.
+
+Of a relation type, tp are the relations that both sides have, fp those that only the predictions have, and fn those
+that only the references have, document by document; repeats inside a document count once.
+
+    p     100 tp / (tp + fp)
+    r     100 tp / (tp + fn)
+    f1    200 tp / (2 tp + fp + fn), which is the harmonic mean of p and r
+
+A fraction with nothing below its line is 0. The row `ALL` has the sums over the types and their p, r and f1 (micro),
+and the plain means of p, r and f1 over the types (macro): `Macro_f1` is the mean of the F1s, not the F1 of the means.
+
+Sources: Taillé et al. 2020, "Let's Stop Incorrect Comparisons in End-to-end Relation Extraction!", arXiv 2009.10684
+(modes); Yao et al. 2019, "DocRED: A Large-Scale Document-Level Relation Extraction Dataset", arXiv 1906.06127, section
+4 (scores without known facts).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from openbiolink.errors import InputError
+from openbiolink.metrics.relation_extraction.checks import SIDES, iter_pairs
+from openbiolink.metrics.relation_extraction.matching import (
+    BELOW,
+    LEFT_OUT,
+    OUTSIDE,
+    REPEAT,
+    Dropped,
+    match_relations,
+    pair_wrong_types,
+    read_keys,
+)
+from openbiolink.metrics.relation_extraction.settings import (
+    TOTAL,
+    Match,
+    Mode,
+    Normalise,
+    Scale,
+    Settings,
+    TypesFrom,
+    make_settings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Self, Unpack
+
+    from openbiolink.metrics.relation_extraction.checks import Corpus, Document, Name, Relation
+    from openbiolink.metrics.relation_extraction.matching import Key
+    from openbiolink.metrics.relation_extraction.settings import Fact, RelationOptions
+
+Row = dict[str, int | float]
+Scores = dict[str, Row]
+
+FORMAT = "openbiolink-relations/1"
+STATE = "openbiolink-relations-state/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Of one relation type, or of all.
+
+    Attributes:
+        tp: found.
+        fp: predicted, but not in the references.
+        fn: in the references, but not predicted.
+    """
+
+    tp: int
+    fp: int
+    fn: int
+
+    @property
+    def support(self) -> int:
+        """How many the references have."""
+        return self.tp + self.fn
+
+    def scores(self, whole: float) -> dict[str, float]:
+        """`p`, `r` and `f1`, from 0 to `whole`."""
+        return {
+            "p": _ratio(whole * self.tp, self.tp + self.fp),
+            "r": _ratio(whole * self.tp, self.tp + self.fn),
+            "f1": _ratio(2 * whole * self.tp, 2 * self.tp + self.fp + self.fn),
+        }
+
+    def row(self, whole: float) -> Row:
+        """The counts and the scores."""
+        return {"tp": self.tp, "fp": self.fp, "fn": self.fn, **self.scores(whole)}
+
+
+def _ratio(above: float, below: float) -> float:
+    return above / below if below else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationResult:
+    """What was found; all numbers are in the scale of the settings.
+
+    Attributes:
+        settings: what was compared, and how.
+        documents: how many.
+        counts: of each relation type that has a row, by name.
+        confusion: of pairs with the same ends and another type: (reference type, predicted type) → how many.
+        repeats: of either side, how many relations were there more than once in their document.
+        left_out: reason → side → relation type → how many relations did not count, repeats and all. The reasons are
+            `left_out`, `outside_relation_types`, `outside_reference_types` and `below_threshold`.
+        ign: `p`, `r`, `f1` without right predictions of known facts, and how many these were; None where no known
+            facts were given.
+        notes: what a reader of the numbers should know, a line each.
+    """
+
+    settings: Settings
+    documents: int
+    counts: Mapping[str, Counts]
+    confusion: Mapping[tuple[str, str], int]
+    repeats: Mapping[str, int]
+    left_out: Mapping[str, Mapping[str, Mapping[str, int]]]
+    ign: Mapping[str, int | float] | None
+    notes: tuple[str, ...]
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The relation types that the macro scores are means over, by name."""
+        return tuple(self.counts)
+
+    @property
+    def support(self) -> dict[str, int]:
+        """How many relations of each type the references have, `ALL` last."""
+        return {name: one.support for name, one in self.counts.items()} | {TOTAL: self.total.support}
+
+    @property
+    def total(self) -> Counts:
+        """The sums over all types."""
+        of = self.counts.values()
+        return Counts(tp=sum(one.tp for one in of), fp=sum(one.fp for one in of), fn=sum(one.fn for one in of))
+
+    @property
+    def micro(self) -> dict[str, float]:
+        """`p`, `r` and `f1` of the sums: every relation weighs the same."""
+        return self.total.scores(self.settings.whole)
+
+    @property
+    def macro(self) -> dict[str, float]:
+        """Plain means of `p`, `r` and `f1` over the types: every type weighs the same; 0 where there is none."""
+        return self._means(dict.fromkeys(self.counts, 1))
+
+    @property
+    def weighted(self) -> dict[str, float]:
+        """Means of `p`, `r` and `f1` over the types, each as often as the references have it."""
+        return self._means({name: one.support for name, one in self.counts.items()})
+
+    def _means(self, weights: Mapping[str, int]) -> dict[str, float]:
+        each = {name: one.scores(self.settings.whole) for name, one in self.counts.items()}
+        return {
+            score: _ratio(math.fsum(weights[name] * each[name][score] for name in each), sum(weights.values()))
+            for score in ("p", "r", "f1")
+        }
+
+    def scores(self) -> Scores:
+        """The row of each type by name, and `ALL` as the last: what `score_relations` gives."""
+        rows = {name: one.row(self.settings.whole) for name, one in self.counts.items()}
+        macro = self.macro
+        means = {"Macro_f1": macro["f1"], "Macro_p": macro["p"], "Macro_r": macro["r"]}
+        return rows | {TOTAL: self.total.row(self.settings.whole) | means}
+
+    def as_document(self) -> dict[str, Any]:
+        """Everything as plain Python that JSON can hold, the same for the same relations in any order."""
+        return {
+            "format": FORMAT,
+            "version": version("openbiolink"),
+            "settings": self.settings.as_document(),
+            "documents": self.documents,
+            "types": [*self.types],
+            "scores": self.scores(),
+            "support": self.support,
+            "micro": self.micro,
+            "macro": self.macro,
+            "weighted": self.weighted,
+            "confusion": [
+                {"reference": wanted, "predicted": found, "count": count}
+                for (wanted, found), count in self.confusion.items()
+            ],
+            "ign": None if self.ign is None else dict(self.ign),
+            "repeats": dict(self.repeats),
+            "left_out": {
+                reason: {side: dict(types) for side, types in sides.items()} for reason, sides in self.left_out.items()
+            },
+            "notes": [*self.notes],
+        }
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts that add up, of any number of documents."""
+
+    documents: int = 0
+    right: Counter[str] = field(default_factory=Counter)
+    known: Counter[str] = field(default_factory=Counter)  # right, and the fact is known from training
+    predicted: Counter[str] = field(default_factory=Counter)
+    referenced: Counter[str] = field(default_factory=Counter)
+    confusion: Counter[tuple[str, str]] = field(default_factory=Counter)
+    dropped: Dropped = field(default_factory=Counter)
+
+    def count(self, prediction: object, reference: object, document: Name, settings: Settings) -> None:
+        """Count a document."""
+        found = read_keys(prediction, side=SIDES[0], document=document, settings=settings, dropped=self.dropped)
+        wanted = read_keys(reference, side=SIDES[1], document=document, settings=settings, dropped=self.dropped)
+        matched = match_relations(found, wanted, settings)
+        self.documents += 1
+        self.predicted.update([key[0] for key in found])
+        self.referenced.update([key[0] for key in wanted])
+        self.right.update([key[0] for key, _ in matched.right])
+        if settings.known_facts is not None:
+            self.known.update(key[0] for _, key in matched.right if _is_known(key, found[key], settings))
+        if matched.missing and matched.spurious:
+            pairs = pair_wrong_types(matched.missing, matched.spurious, settings).right
+            self.confusion.update((key[0], other[0]) for key, other in pairs)
+
+    def add(self, other: _Tally) -> None:
+        """Add the counts of other documents."""
+        self.documents += other.documents
+        for name in ("right", "known", "predicted", "referenced", "confusion", "dropped"):
+            getattr(self, name).update(getattr(other, name))
+
+
+def _is_known(key: Key, relation: Relation, settings: Settings) -> bool:
+    """Whether training has the fact: the two texts, or the two ids where ids are compared."""
+    texts = settings.fact(key[0], settings.text(relation["head"]), settings.text(relation["tail"]))
+    by_id = settings.match == "id" and settings.fact(key[0], settings.text(key[1]), settings.text(key[3]))
+    facts = settings.known_facts or frozenset()
+    return texts in facts or by_id in facts
+
+
+class RelationScorer:
+    """Counts documents as they come; its memory grows with the number of relation types, not of documents.
+
+    Scorers with the same options can be merged: any partition of the documents, in any order, gives the same result.
+    When something is refused, the scorer stays as it was.
+
+    >>> scorer = RelationScorer()
+    >>> acid = {"head": "aspirin", "head_type": "drug", "type": "treats", "tail": "pain", "tail_type": "disease"}
+    >>> scorer.add(prediction=[acid], reference=[acid])
+    >>> scorer.result().micro
+    {'p': 100.0, 'r': 100.0, 'f1': 100.0}
+    """
+
+    def __init__(self, **options: Unpack[RelationOptions]) -> None:
+        """A scorer without documents.
+
+        Args:
+            **options: those of `score_relations`.
+
+        Raises:
+            InputError: an option is wrong.
+        """
+        self._settings = make_settings(**options)
+        self._tally = _Tally()
+
+    @property
+    def settings(self) -> Settings:
+        """The options as they are used."""
+        return self._settings
+
+    @property
+    def documents(self) -> int:
+        """How many documents were counted."""
+        return self._tally.documents
+
+    def add(self, *, prediction: Document, reference: Document, document: Name | None = None) -> None:
+        """Count one document.
+
+        Args:
+            prediction: its relations as predicted.
+            reference: its relations as they should be.
+            document: its id, for messages; its number from 0 by default.
+
+        Raises:
+            InputError: something is no relation; the message names side, document, relation and field.
+        """
+        self._count([(document, prediction, reference)])
+
+    def add_batch(self, *, predictions: Corpus, references: Corpus) -> None:
+        """Count documents; all of them, or none if one is refused.
+
+        Args:
+            predictions: lists of relations, one per document; or such lists by document id.
+            references: the same documents, in the same order or by the same ids.
+
+        Raises:
+            InputError: as `add`, or the two do not have the same documents.
+        """
+        self._count(iter_pairs(predictions, references))
+
+    def _count(self, pairs: Iterable[tuple[Name | None, Document, Document]]) -> None:
+        fresh = _Tally()
+        for number, (name, prediction, reference) in enumerate(pairs, start=self.documents):
+            fresh.count(prediction, reference, number if name is None else name, self._settings)
+        self._tally.add(fresh)
+
+    def merge(self, other: RelationScorer) -> None:
+        """Count the documents of another scorer as well, which stays as it is.
+
+        Raises:
+            InputError: its options are others.
+        """
+        mine, its = self._identity(), other._identity()
+        if unlike := [name for name in mine if mine[name] != its[name]]:
+            name = unlike[0]
+            raise InputError(f"scorers differ in {name}: {mine[name]!r} and {its[name]!r}; merge those of one setting")
+        self._tally.add(other._tally)
+
+    def _identity(self) -> dict[str, Any]:
+        """The settings, with a checksum for the known facts."""
+        return self._settings.as_document() | {"known_facts": self._settings.facts_digest()}
+
+    def reset(self) -> None:
+        """Forget all documents; the options stay."""
+        self._tally = _Tally()
+
+    def state(self) -> dict[str, Any]:
+        """The scorer as plain Python that JSON can hold; of the known facts only a checksum."""
+        tally = self._tally
+        types = sorted({*tally.predicted, *tally.referenced})
+        return {
+            "format": STATE,
+            "settings": self._identity(),
+            "documents": tally.documents,
+            "types": {
+                name: [tally.right[name], tally.known[name], tally.predicted[name], tally.referenced[name]]
+                for name in types
+            },
+            "confusion": [[*pair, count] for pair, count in sorted(tally.confusion.items())],
+            "dropped": [[*what, count] for what, count in sorted(tally.dropped.items())],
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], *, known_facts: Iterable[Fact] | None = None) -> Self:
+        """The scorer of a state.
+
+        Args:
+            state: of `state`, as it was or read back from JSON.
+            known_facts: those of the scorer where it had any; the state has only a checksum of them.
+
+        Raises:
+            InputError: it is no such state, or the known facts are others or absent.
+        """
+        if not isinstance(state, Mapping) or state.get("format") != STATE:
+            raise InputError(f"this is no state of a scorer ({STATE}); give what state() returned")
+        try:
+            scorer = cls(**state["settings"] | {"known_facts": known_facts})
+            facts, tally = state["settings"]["known_facts"], scorer._tally
+            tally.documents = state["documents"]
+            for name, numbers in state["types"].items():
+                own = (tally.right, tally.known, tally.predicted, tally.referenced)
+                for counter, number in zip(own, numbers, strict=True):
+                    counter.update({name: number} if number else {})
+            tally.confusion.update({(wanted, found): count for wanted, found, count in state["confusion"]})
+            tally.dropped.update({(reason, side, kind): count for reason, side, kind, count in state["dropped"]})
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"the state of a scorer is damaged ({error!r}); give what state() returned") from error
+        if facts != scorer._settings.facts_digest():
+            raise InputError("known_facts are not those of the scorer's state; give the same facts, or none if none")
+        return scorer
+
+    def result(self) -> RelationResult:
+        """The scores of all documents so far.
+
+        Raises:
+            InputError: there are none.
+        """
+        tally, settings = self._tally, self._settings
+        if not tally.documents:
+            raise InputError("there are no documents; a score of nothing is not defined, give one document at least")
+        if settings.relation_types is not None:
+            types = [*settings.relation_types]
+        elif settings.types_from == "references":
+            types = sorted(tally.referenced)
+        else:
+            types = sorted({*tally.predicted, *tally.referenced})
+        counts = {}
+        for name in types:
+            tp = tally.right[name]
+            counts[str(name)] = Counts(tp=tp, fp=tally.predicted[name] - tp, fn=tally.referenced[name] - tp)
+        left_out = _left_out(tally, types)
+        repeats = {side: _sum_of(tally.dropped, REPEAT, side) for side in SIDES}
+        return RelationResult(
+            settings=settings,
+            documents=tally.documents,
+            counts=counts,
+            confusion={pair: count for pair, count in sorted(tally.confusion.items()) if pair[1] in counts},
+            repeats=repeats,
+            left_out=left_out,
+            ign=None if settings.known_facts is None else _ign(tally, counts, settings.whole),
+            notes=tuple(_notes(settings, counts, repeats, left_out)),
+        )
+
+
+def _sum_of(dropped: Dropped, reason: str, side: str) -> int:
+    return sum(count for (why, where, _), count in dropped.items() if (why, where) == (reason, side))
+
+
+def _left_out(tally: _Tally, types: Collection[str]) -> dict[str, dict[str, dict[str, int]]]:
+    """How many relations did not count, by reason, side and type."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for (reason, side, kind), count in sorted(tally.dropped.items()):
+        if reason != REPEAT:
+            found.setdefault(reason, {}).setdefault(side, {})[str(kind)] = count
+    if others := {str(kind): tally.predicted[kind] for kind in sorted(tally.predicted) if kind not in types}:
+        found["outside_reference_types"] = {SIDES[0]: others}
+    return found
+
+
+def _ign(tally: _Tally, counts: Mapping[str, Counts], whole: float) -> dict[str, int | float]:
+    """The scores without right predictions that training knew: they leave both sides of the precision's fraction."""
+    known = sum(tally.known[name] for name in counts)
+    right, predicted = sum(one.tp for one in counts.values()), sum(one.tp + one.fp for one in counts.values())
+    p = _ratio(whole * (right - known), predicted - known)
+    r = _ratio(whole * right, sum(one.support for one in counts.values()))
+    return {"known": known, "p": p, "r": r, "f1": _ratio(2 * p * r, p + r)}
+
+
+REASONS = {
+    BELOW: "have a score below the threshold",
+    LEFT_OUT: "are of types that are left out",
+    OUTSIDE: "are of types outside relation_types",
+    "outside_reference_types": "are of types that the references do not have",
+}
+
+
+def _notes(
+    settings: Settings,
+    counts: Mapping[str, Counts],
+    repeats: Mapping[str, int],
+    left_out: Mapping[str, Mapping[str, Mapping[str, int]]],
+) -> Iterable[str]:
+    """What a reader of the numbers should know."""
+    if not any(one.tp + one.fp + one.fn for one in counts.values()):
+        yield "nothing was scored: no relation that counts is on either side, so every score is 0"
+    if settings.types_from == "references":
+        yield "types are those of the references alone, so that predictions of other types are no errors"
+    for reason, sides in left_out.items():
+        for side, types in sides.items():
+            listed = ", ".join(f"{kind} ({count})" for kind, count in types.items())
+            yield f"{side}: {sum(types.values())} relations {REASONS[reason]} and were not counted: {listed}"
+    for side, count in repeats.items():
+        if count:
+            yield f"{side}: {count} repeats inside a document were counted once"
+
+
+def score_relations(
+    *,
+    predictions: Corpus,
+    references: Corpus,
+    mode: Mode = "strict",
+    match: Match = "text",
+    relation_types: Collection[str] | None = None,
+    types_from: TypesFrom = "union",
+    symmetric: Collection[str] = (),
+    leave_out: Collection[str] = (),
+    scale: Scale = "percent",
+    normalise: Collection[Normalise] = (),
+    known_facts: Iterable[Fact] | None = None,
+    threshold: float | None = None,
+) -> Scores:
+    """Precision, recall and F1 of each relation type and of all, as plain numbers.
+
+    A relation is a mapping with the texts `head`, `head_type`, `type`, `tail` and `tail_type`; other fields are ignored
+    unless an option needs them. A text may be empty, the relation type may not.
+
+    Args:
+        predictions: lists of relations, one per document; or such lists by document id.
+        references: the same documents, in the same order or by the same ids.
+        mode: `strict`: head, tail and their types must be equal. `boundaries`: entity types do not matter. `relaxed`:
+            as strict, but spans need only share a place; pairs are made one to one, as many as can be.
+        match: what head and tail are: their `text` (spans are ignored), their `span` (`head_span` and `tail_span`,
+            [start, end)), or their concept `id` (`head_id` and `tail_id`). Relaxed mode always compares spans.
+        relation_types: the only types that count on either side; each has a row, even if nothing is of it.
+        types_from: which types have a row otherwise: those of either side (`union`), or those of the `references`,
+            where predictions of other types do not count.
+        symmetric: types for which (head, tail) and (tail, head) are one relation.
+        leave_out: types that do not count on either side, such as `no_relation`.
+        scale: `percent` (0 to 100) or `fraction` (0 to 1).
+        normalise: differences of heads and tails that do not matter: `case`, `blanks`, `unicode` (NFKC); none by
+            default. Types are never changed.
+        known_facts: (head, type, tail) of training, for the scores `ign` of `RelationScorer.result`; nothing changes
+            here.
+        threshold: predictions with a lower `score` do not count; those without a score do.
+
+    Returns:
+        A row of `tp`, `fp`, `fn`, `p`, `r`, `f1` for each type by name, and as the last the row `ALL`, which has
+        `Macro_f1`, `Macro_p` and `Macro_r` as well. The module says how they are worked out.
+
+    Raises:
+        InputError: an option is wrong, the two sides do not have the same documents, there are none, or something is
+            no relation; the message names side, document, relation and field.
+
+    >>> acid = {"head": "aspirin", "head_type": "drug", "type": "treats", "tail": "pain", "tail_type": "disease"}
+    >>> fever = acid | {"tail": "fever"}
+    >>> score_relations(predictions=[[acid], []], references=[[acid], [fever]])["treats"]
+    {'tp': 1, 'fp': 0, 'fn': 1, 'p': 100.0, 'r': 50.0, 'f1': 66.66666666666667}
+    """
+    scorer = RelationScorer(
+        mode=mode,
+        match=match,
+        relation_types=relation_types,
+        types_from=types_from,
+        symmetric=symmetric,
+        leave_out=leave_out,
+        scale=scale,
+        normalise=normalise,
+        known_facts=known_facts,
+        threshold=threshold,
+    )
+    scorer.add_batch(predictions=predictions, references=references)
+    return scorer.result().scores()
