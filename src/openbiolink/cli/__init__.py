@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from openbiolink.cli import datasets, sources, split
+from openbiolink.cli import datasets, metrics, sources, split
 from openbiolink.cli.audit import audit
 from openbiolink.cli.compare import compare
 from openbiolink.cli.demo import demo
@@ -23,7 +23,7 @@ from openbiolink.cli.screen import plain, say
 from openbiolink.errors import InputError, OpenBioLinkError
 from openbiolink.places import is_remote, place
 
-ROAD = ("sources", "datasets", "generate", "diff", "split", "audit", "evaluate", "compare", "demo")
+ROAD = ("sources", "datasets", "generate", "diff", "split", "audit", "evaluate", "compare", "metrics", "demo")
 INTERRUPTED = 128 + signal.SIGINT
 USAGE_ERRORS: Any = typer.BadParameter.__bases__  # every fault of a command line; has no public name
 
@@ -46,6 +46,7 @@ app = typer.Typer(
 app.add_typer(sources.app, name="sources")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(split.app, name="split")
+app.add_typer(metrics.app, name="metrics")
 for command in (generate, diff, audit, evaluate, compare, demo):
     app.command()(command)
 

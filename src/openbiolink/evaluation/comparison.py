@@ -59,7 +59,7 @@ def compare(
         InputError: the two do not have the same data set, test triples or protocol, or an option is wrong.
     """
     rows = [one.ranks(side, ties=ties).reshape(len(one.triples), -1)[order] for one, order in _aligned(first, second)]
-    return compare_ranks(*rows, metrics, seed=seed, resamples=resamples, confidence=confidence)
+    return compare_ranks(rows[0], rows[1], metrics, seed=seed, resamples=resamples, confidence=confidence)
 
 
 def compare_all(

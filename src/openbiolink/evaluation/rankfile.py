@@ -191,6 +191,18 @@ def _write_text(connection: duckdb.DuckDBPyConnection, about: str, path: Path) -
             stream.writelines("\t".join(map(str, row)) + "\n" for row in rows)
 
 
+def is_kept(path: Path) -> bool:
+    """Whether a file begins as those do that `write_ranks` writes.
+
+    Raises:
+        InputError: it is absent, or no file.
+    """
+    check_file(path)
+    with path.open("rb") as stream:
+        begins = stream.read(len(MAGIC))
+    return begins.startswith(MARK.encode()) if begins != MAGIC else _metadata(path) is not None
+
+
 def _metadata(path: Path) -> str | None:
     """What a Parquet file says under our key."""
     with duckdb.connect(config={"threads": 1}) as connection:

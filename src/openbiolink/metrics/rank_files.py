@@ -23,7 +23,7 @@ from functools import partial
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from openbiolink.files import Note
+    from openbiolink.metrics.ranking import Ranks
     from openbiolink.progress import Progress
 
     Labels = tuple[str, ...]
@@ -117,7 +118,7 @@ def read_ranks(
     return evaluator
 
 
-def iter_ranks(path: Path | str, *, note: Note | None = None) -> Iterator[np.ndarray[Any, np.dtype[np.float64]]]:
+def iter_ranks(path: Path | str, *, note: Note | None = None) -> Iterator[Ranks]:
     """The ranks of a file in their order, some at a time; memory stays the same however many there are.
 
     Both sides of a line follow one another where each has its column.
@@ -125,14 +126,27 @@ def iter_ranks(path: Path | str, *, note: Note | None = None) -> Iterator[np.nda
     Raises:
         InputError: as `read_ranks`, but for a file without ranks.
     """
+    return (rows.ravel() for rows in iter_rank_rows(path, note=note))
+
+
+def iter_rank_rows(
+    path: Path | str, *, columns: Sequence[str] | None = None, note: Note | None = None
+) -> Iterator[Ranks]:
+    """The same with a row for each line, of shape (n, 1), or (n, 2) where each side has its column.
+
+    Raises:
+        InputError: as `iter_ranks`.
+    """
+    source = Path(path)
+    check_file(source)
     found: Columns | None = None
     parsed: dict[bytes, float] = {}
-    for first, lines in _blocks(Path(path), note or _ignore):
-        found, skip = _columns_of(Path(path), lines, found, (), None)
-        rows = _rows(Path(path), lines[skip:], first + skip, found)
+    for first, lines in _blocks(source, note or _ignore):
+        found, skip = _columns_of(source, lines, found, (), columns)
+        rows = _rows(source, lines[skip:], first + skip, found)
         texts = [row[place].strip() for row in rows for place in found.ranks]
-        _learn(texts, parsed, partial(_refuse, Path(path), lines[skip:], first + skip, found))
-        yield np.array([parsed[text] for text in texts], np.float64)
+        _learn(texts, parsed, partial(_refuse, source, lines[skip:], first + skip, found))
+        yield np.array([parsed[text] for text in texts], np.float64).reshape(-1, len(found.ranks))
 
 
 def parse_rank(text: bytes) -> float | str:

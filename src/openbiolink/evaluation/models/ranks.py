@@ -25,7 +25,7 @@ import numpy.typing as npt
 from openbiolink.dataset import PARTS, TRIPLE, Dataset, Part, Triples, ignore
 from openbiolink.errors import InputError
 from openbiolink.evaluation.known import count_ranked, find_known
-from openbiolink.evaluation.rankfile import KEY, MARK, read_ranks
+from openbiolink.evaluation.rankfile import is_kept, read_ranks
 from openbiolink.evaluation.ranking import UnseenRule, check_protocol
 from openbiolink.evaluation.result import SIDES, Evaluation
 from openbiolink.evaluation.topk import id_of
@@ -73,7 +73,7 @@ def evaluate_ranks(
         InputError: as `evaluate`, a test triple is not in the file, or a row is wrong (its place is named).
     """
     source = Path(path)
-    if _is_own(source):
+    if is_kept(source):
         check_ties(ties)
         kept = read_ranks(source, dataset)
         if set(filter_parts) not in (set(PARTS), set(kept.filter_parts)):
@@ -239,14 +239,3 @@ def _refuse_too_many(
             f"({', '.join(filter_parts)}) leaves, by {excess[row, column]}; "
             "give ranks of this data set that are filtered so"
         )
-
-
-def _is_own(path: Path) -> bool:
-    """Whether a file says itself what its ranks are of."""
-    check_file(path)
-    with path.open("rb") as stream:
-        begins = stream.read(len(PARQUET_MAGIC))
-    if begins != PARQUET_MAGIC:
-        return begins.startswith(MARK.encode())
-    _, *found = _read_parquet(path, "SELECT value FROM parquet_kv_metadata({}) WHERE key = " + quote(KEY))
-    return bool(found)
