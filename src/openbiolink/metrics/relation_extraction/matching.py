@@ -155,9 +155,12 @@ def crossed(key: Key, other: Key, settings: Settings) -> bool:
 
 def same_ends(key: Key, other: Key, settings: Settings) -> bool:
     """Whether heads and tails are the same, whatever the entity types are."""
-    if settings.mode == "relaxed":
-        return overlap(key[1], other[1]) and overlap(key[3], other[3])
-    return bool(key[1] == other[1] and key[3] == other[3])
+    return same_end(key[1], other[1], settings) and same_end(key[3], other[3], settings)
+
+
+def same_end(one: Any, other: Any, settings: Settings) -> bool:
+    """Whether two heads, or two tails, are the same: spans that share a place are so in relaxed mode."""
+    return overlap(one, other) if settings.mode == "relaxed" else bool(one == other)
 
 
 def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:

@@ -303,6 +303,30 @@ class RelationScorer:
             fresh.count(prediction, reference, number if name is None else name, self._settings)
         self._tally.add(fresh)
 
+    def count_document(
+        self, *, prediction: Document, reference: Document, document: Name
+    ) -> tuple[tuple[str, int, int, int], ...]:
+        """Count one document, and tell what it adds.
+
+        Args:
+            prediction: as in `add`.
+            reference: as there.
+            document: its id or number, for messages.
+
+        Returns:
+            (type, right, predicted, referenced) of each type that it has, by name.
+
+        Raises:
+            InputError: as `add`.
+        """
+        fresh = _Tally()
+        fresh.count(prediction, reference, document, self._settings)
+        self._tally.add(fresh)
+        return tuple(
+            (name, fresh.right[name], fresh.predicted[name], fresh.referenced[name])
+            for name in sorted({*fresh.predicted, *fresh.referenced})
+        )
+
     def merge(self, other: RelationScorer) -> None:
         """Count the documents of another scorer as well, which stays as it is.
 
