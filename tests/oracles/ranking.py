@@ -58,3 +58,8 @@ def degree_score(entity, train):
 def frequency_score(entity, relation, side, train):
     place = 0 if side == "head" else 2
     return len({triple for triple in train if triple[1] == relation and triple[place] == entity})
+
+
+def median(ranks):
+    ordered, middle = sorted(ranks), len(ranks) // 2
+    return float(ordered[middle]) if len(ranks) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
