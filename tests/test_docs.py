@@ -1,5 +1,6 @@
 """Documentation that cannot drift: examples are run, generated pages are made anew and compared."""
 
+import doctest
 import importlib.util
 import re
 import subprocess
@@ -69,6 +70,16 @@ def test_the_example_of_the_readme_runs(demo_folder):
 def test_the_examples_of_the_pages_run(code):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if "```pycon" in page.read_text(encoding="utf-8")], ids=lambda page: page.name
+)
+def test_the_sessions_of_the_pages_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert found.attempted > 5
+    assert not found.failed
 
 
 def test_the_commands_of_the_readme_exist(demo_folder):
