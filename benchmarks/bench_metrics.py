@@ -35,8 +35,8 @@ MACHINE = """\
 - {processor}, {cores} cores, Python {python}, NumPy {numpy}
 - commit `{commit}`, {date}, load before: {load}"""
 PEERS_NOTE = """
-Times are relative to ours in the same run. PyKEEN and we take the ranks as they are; what another program is fed is made
-from the ranks before and not timed. `naive` is the definition in plain Python.
+Times are relative to ours in the same run. PyKEEN and we take the ranks as they are; what another program is fed is
+made from the ranks before and not timed. `naive` is the definition in plain Python.
 """
 RELATIONS_NOTE = """
 `naive` is the definition in plain Python (`tests/oracles/relation_extraction.py`), which checks nothing; both find the

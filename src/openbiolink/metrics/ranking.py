@@ -413,12 +413,16 @@ class Metric:
         compute: the metric of a tally; None where it is not defined, since chance leaves nothing to reach.
         formula: in words and signs; r are the ranks, E and V expectation and variance of random ranks.
         range: from the worst to the best, or of what kind.
+        source: where it was defined.
+        not_for: what it must not be used for.
         by_chance: whether it needs the numbers of candidates.
     """
 
     compute: Callable[[Tally], float | None]
     formula: str
     range: str
+    source: str
+    not_for: str
     by_chance: bool = False
 
 
@@ -453,24 +457,60 @@ def _share_of_chance(tally: Tally) -> float:
     return mean.value(tally) / mean.chance(tally).expectation
 
 
+TREC = "Voorhees 1999, The TREC-8 Question Answering Track Report"
+BORDES = "Bordes et al. 2013, Translating Embeddings for Modeling Multi-relational Data"
+BERRENDORF = "Berrendorf et al. 2020, [arXiv 2002.06914](https://arxiv.org/abs/2002.06914)"
+HOYT = "Hoyt et al. 2022, [arXiv 2203.07544](https://arxiv.org/abs/2203.07544)"
+OTHER_SIZES = "comparing data sets or candidate sets of different sizes: fewer candidates make it better"
+NO_TIES = "models whose scores are often equal, without saying the tie rule"
+OUTLIERS = "a single number for a model: a few very bad ranks decide it"
+CHANCE_TIES = "optimistic or pessimistic ranks: what it says of chance holds for realistic ones"
+TEST_SIZE = "comparing test sets of different sizes: it grows with the number of queries"
+
+
 def _rows(ks: Sequence[int]) -> dict[str, Metric]:
     means = {name: mean_metric(name) for name in ("mrr", *(f"hits@{k}" for k in ks), "mean_rank")}
+    low = "≥ 1, low is good"
     rows = {
-        "mrr": Metric(compute=means["mrr"].value, formula="mean of 1 / r", range="0 < … ≤ 1"),
+        "mrr": Metric(
+            compute=means["mrr"].value, formula="mean of 1 / r", range="0 < … ≤ 1", source=TREC, not_for=OTHER_SIZES
+        ),
         **{
-            f"hits@{k}": Metric(compute=means[f"hits@{k}"].value, formula=f"share of r ≤ {k}", range="0 … 1")
+            f"hits@{k}": Metric(
+                compute=means[f"hits@{k}"].value,
+                formula=f"share of r ≤ {k}",
+                range="0 … 1",
+                source=BORDES,
+                not_for=NO_TIES if k == 1 else f"graphs with few candidates: of {10 * k}, chance finds a tenth",
+            )
             for k in ks
         },
-        "mean_rank": Metric(compute=means["mean_rank"].value, formula="mean of r", range="≥ 1, low is good"),
-        "median_rank": Metric(compute=_median, formula="the middle r", range="≥ 1, low is good"),
-        "geometric_mean_rank": Metric(compute=_geometric, formula="exp(mean of log r)", range="≥ 1, low is good"),
+        "mean_rank": Metric(
+            compute=means["mean_rank"].value, formula="mean of r", range=low, source=BORDES, not_for=OUTLIERS
+        ),
+        "median_rank": Metric(
+            compute=_median,
+            formula="the middle r",
+            range=low,
+            source=HOYT,
+            not_for="telling good models apart: it is 1 for all that rank half of the answers first",
+        ),
+        "geometric_mean_rank": Metric(
+            compute=_geometric, formula="exp(mean of log r)", range=low, source=HOYT, not_for=OTHER_SIZES
+        ),
         "harmonic_mean_rank": Metric(
-            compute=lambda tally: _inverse(means["mrr"].value(tally)), formula="1 / mrr", range="≥ 1, low is good"
+            compute=lambda tally: _inverse(means["mrr"].value(tally)),
+            formula="1 / mrr",
+            range=low,
+            source=HOYT,
+            not_for="anything that mrr says already; it is the same number turned round",
         ),
         "adjusted_mean_rank": Metric(
             compute=_share_of_chance,
             formula="mean_rank / E(mean_rank)",
             range="0 < … < 2, low is good, 1 by chance",
+            source=BERRENDORF,
+            not_for=CHANCE_TIES,
             by_chance=True,
         ),
     }
@@ -479,6 +519,8 @@ def _rows(ks: Sequence[int]) -> dict[str, Metric]:
             compute=partial(_adjusted, mean=mean),
             formula=f"({name} - E({name})) / (1 - E({name}))",
             range="≤ 1, 0 by chance",
+            source=BERRENDORF if name == "mean_rank" else HOYT,
+            not_for=CHANCE_TIES,
             by_chance=True,
         )
     for name, mean in means.items():
@@ -487,6 +529,8 @@ def _rows(ks: Sequence[int]) -> dict[str, Metric]:
             compute=partial(_standardised, mean=mean),
             formula=f"({distance}) / sqrt(V({name}))",
             range="any number, 0 by chance, high is good",
+            source=HOYT,
+            not_for=TEST_SIZE,
             by_chance=True,
         )
     return rows
