@@ -29,7 +29,7 @@ Name = str | int
 FIELDS = ("type", "head", "head_type", "tail", "tail_type")
 SIDES = ("predictions", "references")
 _TEXTS = itemgetter(*FIELDS)
-_REFUSED = ("", TOTAL)
+_REFUSED = frozenset(("", TOTAL))
 
 
 def check_document(relations: object, *, side: str, document: Name) -> Sequence[Relation]:
@@ -61,12 +61,15 @@ def list_relations(relations: object, side: str, document: Name) -> Sequence[Rel
     Raises:
         InputError: there is no list, or something in it is no mapping.
     """
-    if isinstance(relations, str | bytes | Mapping) or not isinstance(relations, Iterable):
+    if isinstance(relations, list):
+        listed = relations
+    elif isinstance(relations, Iterable) and not isinstance(relations, str | bytes | Mapping):
+        listed = [*relations]
+    else:
         raise InputError(
             f"{side}, document {document!r}: is {_shown(relations)}, expected a list of relations; "
             "put the relations of each document into a list"
         )
-    listed = relations if isinstance(relations, list) else [*relations]
     if not {*map(type, listed)} <= {dict}:
         for place, relation in enumerate(listed):
             if not isinstance(relation, Mapping):
@@ -86,7 +89,7 @@ def texts_of(relations: Sequence[Relation], side: str, document: Name) -> list[T
     try:
         texts = [*map(_TEXTS, relations)]
         "".join(chain.from_iterable(texts))  # the quickest way to see that all are texts
-        if all(one[0] not in _REFUSED for one in texts):
+        if _REFUSED.isdisjoint([one[0] for one in texts]):
             return texts
     except (KeyError, TypeError):
         pass

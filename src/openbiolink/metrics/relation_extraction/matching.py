@@ -175,6 +175,10 @@ def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 def pair_wrong_types(missing: Collection[Key], spurious: Collection[Key], settings: Settings) -> Matched:
     """The pairs of relations with the same ends and another type; a symmetric type has its ends in both orders."""
     relaxed, symmetric = settings.mode == "relaxed", settings.symmetric
+    if not relaxed and not symmetric:
+        shared = {key[1:] for key in missing}.intersection([key[1:] for key in spurious])
+        if not shared:  # as in most documents
+            return Matched([], [*missing], [*spurious])
 
     def group(key: Key) -> Hashable:
         return tuple(sorted((key[2], key[4])) if relaxed else sorted((key[1:3], key[3:])))

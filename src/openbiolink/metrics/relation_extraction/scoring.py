@@ -48,7 +48,7 @@ from openbiolink.metrics.relation_extraction.settings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from typing import Self, Unpack
 
     from openbiolink.metrics.relation_extraction.checks import Corpus, Document, Name, Relation
@@ -197,36 +197,59 @@ class RelationResult:
 
 @dataclass(slots=True)
 class _Tally:
-    """Counts that add up, of any number of documents."""
+    """Counts that add up, of any number of documents.
+
+    Attributes:
+        documents: how many.
+        counts: of each type, how many are right, predicted, referenced, and right facts known from training.
+        confusion: as in `RelationResult`.
+        dropped: what did not count.
+    """
 
     documents: int = 0
-    right: Counter[str] = field(default_factory=Counter)
-    known: Counter[str] = field(default_factory=Counter)  # right, and the fact is known from training
-    predicted: Counter[str] = field(default_factory=Counter)
-    referenced: Counter[str] = field(default_factory=Counter)
+    counts: dict[str, list[int]] = field(default_factory=dict)
     confusion: Counter[tuple[str, str]] = field(default_factory=Counter)
     dropped: Dropped = field(default_factory=Counter)
 
-    def count(self, prediction: object, reference: object, document: Name, settings: Settings) -> None:
-        """Count a document."""
-        found = read_keys(prediction, side=SIDES[0], document=document, settings=settings, dropped=self.dropped)
-        wanted = read_keys(reference, side=SIDES[1], document=document, settings=settings, dropped=self.dropped)
+    def count(self, prediction: object, reference: object, document: Name, settings: Settings) -> dict[str, list[int]]:
+        """Count a document, or nothing of it where something is refused; returned are its own counts."""
+        dropped = Dropped()
+        found = read_keys(prediction, side=SIDES[0], document=document, settings=settings, dropped=dropped)
+        wanted = read_keys(reference, side=SIDES[1], document=document, settings=settings, dropped=dropped)
         matched = match_relations(found, wanted, settings)
-        self.documents += 1
-        self.predicted.update([key[0] for key in found])
-        self.referenced.update([key[0] for key in wanted])
-        self.right.update([key[0] for key, _ in matched.right])
-        if settings.known_facts is not None:
-            self.known.update(key[0] for _, key in matched.right if _is_known(key, found[key], settings))
+        counts = {key[0]: [0, 0, 0, 0] for key in (*found, *wanted)}
+        for key in found:
+            counts[key[0]][1] += 1
+        for key in wanted:
+            counts[key[0]][2] += 1
+        for key, other in matched.right:
+            counts[key[0]][0] += 1
+            if settings.known_facts is not None and _is_known(other, found[other], settings):
+                counts[key[0]][3] += 1
+        self.add(1, counts)
+        if dropped:
+            self.dropped.update(dropped)
         if matched.missing and matched.spurious:
-            pairs = pair_wrong_types(matched.missing, matched.spurious, settings).right
-            self.confusion.update((key[0], other[0]) for key, other in pairs)
+            for key, other in pair_wrong_types(matched.missing, matched.spurious, settings).right:
+                self.confusion[key[0], other[0]] += 1
+        return counts
 
-    def add(self, other: _Tally) -> None:
+    def add(self, documents: int, counts: Mapping[str, Sequence[int]]) -> None:
         """Add the counts of other documents."""
-        self.documents += other.documents
-        for name in ("right", "known", "predicted", "referenced", "confusion", "dropped"):
-            getattr(self, name).update(getattr(other, name))
+        self.documents += documents
+        for name, numbers in counts.items():
+            own = self.counts.get(name)
+            if own is None:
+                self.counts[name] = [*numbers]
+            else:
+                for place, number in enumerate(numbers):
+                    own[place] += number
+
+    def merge(self, other: _Tally) -> None:
+        """Add everything of another tally."""
+        self.add(other.documents, other.counts)
+        self.confusion.update(other.confusion)
+        self.dropped.update(other.dropped)
 
 
 def _is_known(key: Key, relation: Relation, settings: Settings) -> bool:
@@ -301,7 +324,7 @@ class RelationScorer:
         fresh = _Tally()
         for number, (name, prediction, reference) in enumerate(pairs, start=self.documents):
             fresh.count(prediction, reference, number if name is None else name, self._settings)
-        self._tally.add(fresh)
+        self._tally.merge(fresh)
 
     def count_document(
         self, *, prediction: Document, reference: Document, document: Name
@@ -319,13 +342,8 @@ class RelationScorer:
         Raises:
             InputError: as `add`.
         """
-        fresh = _Tally()
-        fresh.count(prediction, reference, document, self._settings)
-        self._tally.add(fresh)
-        return tuple(
-            (name, fresh.right[name], fresh.predicted[name], fresh.referenced[name])
-            for name in sorted({*fresh.predicted, *fresh.referenced})
-        )
+        counts = self._tally.count(prediction, reference, document, self._settings)
+        return tuple((name, of[0], of[1], of[2]) for name, of in sorted(counts.items()))
 
     def merge(self, other: RelationScorer) -> None:
         """Count the documents of another scorer as well, which stays as it is.
@@ -337,7 +355,7 @@ class RelationScorer:
         if unlike := [name for name in mine if mine[name] != its[name]]:
             name = unlike[0]
             raise InputError(f"scorers differ in {name}: {mine[name]!r} and {its[name]!r}; merge those of one setting")
-        self._tally.add(other._tally)
+        self._tally.merge(other._tally)
 
     def _identity(self) -> dict[str, Any]:
         """The settings, with a checksum for the known facts."""
@@ -350,15 +368,11 @@ class RelationScorer:
     def state(self) -> dict[str, Any]:
         """The scorer as plain Python that JSON can hold; of the known facts only a checksum."""
         tally = self._tally
-        types = sorted({*tally.predicted, *tally.referenced})
         return {
             "format": STATE,
             "settings": self._identity(),
             "documents": tally.documents,
-            "types": {
-                name: [tally.right[name], tally.known[name], tally.predicted[name], tally.referenced[name]]
-                for name in types
-            },
+            "counts": {name: [*numbers] for name, numbers in sorted(tally.counts.items())},
             "confusion": [[*pair, count] for pair, count in sorted(tally.confusion.items())],
             "dropped": [[*what, count] for what, count in sorted(tally.dropped.items())],
         }
@@ -379,11 +393,7 @@ class RelationScorer:
         try:
             scorer = cls(**state["settings"] | {"known_facts": known_facts})
             facts, tally = state["settings"]["known_facts"], scorer._tally
-            tally.documents = state["documents"]
-            for name, numbers in state["types"].items():
-                own = (tally.right, tally.known, tally.predicted, tally.referenced)
-                for counter, number in zip(own, numbers, strict=True):
-                    counter.update({name: number} if number else {})
+            tally.add(state["documents"], {name: _four(numbers) for name, numbers in state["counts"].items()})
             tally.confusion.update({(wanted, found): count for wanted, found, count in state["confusion"]})
             tally.dropped.update({(reason, side, kind): count for reason, side, kind, count in state["dropped"]})
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -404,13 +414,13 @@ class RelationScorer:
         if settings.relation_types is not None:
             types = [*settings.relation_types]
         elif settings.types_from == "references":
-            types = sorted(tally.referenced)
+            types = sorted(name for name, numbers in tally.counts.items() if numbers[2])
         else:
-            types = sorted({*tally.predicted, *tally.referenced})
+            types = sorted(tally.counts)
         counts = {}
         for name in types:
-            tp = tally.right[name]
-            counts[str(name)] = Counts(tp=tp, fp=tally.predicted[name] - tp, fn=tally.referenced[name] - tp)
+            tp, predicted, referenced, _ = tally.counts.get(name, (0, 0, 0, 0))
+            counts[str(name)] = Counts(tp=tp, fp=predicted - tp, fn=referenced - tp)
         left_out = _left_out(tally, types)
         repeats = {side: _sum_of(tally.dropped, REPEAT, side) for side in SIDES}
         return RelationResult(
@@ -425,6 +435,13 @@ class RelationScorer:
         )
 
 
+def _four(numbers: Sequence[int]) -> list[int]:
+    right, predicted, referenced, known = numbers
+    if not 0 <= known <= right <= min(predicted, referenced):
+        raise ValueError(numbers)
+    return [right, predicted, referenced, known]
+
+
 def _sum_of(dropped: Dropped, reason: str, side: str) -> int:
     return sum(count for (why, where, _), count in dropped.items() if (why, where) == (reason, side))
 
@@ -435,14 +452,14 @@ def _left_out(tally: _Tally, types: Collection[str]) -> dict[str, dict[str, dict
     for (reason, side, kind), count in sorted(tally.dropped.items()):
         if reason != REPEAT:
             found.setdefault(reason, {}).setdefault(side, {})[str(kind)] = count
-    if others := {str(kind): tally.predicted[kind] for kind in sorted(tally.predicted) if kind not in types}:
+    if others := {str(name): of[1] for name, of in sorted(tally.counts.items()) if name not in types}:
         found["outside_reference_types"] = {SIDES[0]: others}
     return found
 
 
 def _ign(tally: _Tally, counts: Mapping[str, Counts], whole: float) -> dict[str, int | float]:
     """The scores without right predictions that training knew: they leave both sides of the precision's fraction."""
-    known = sum(tally.known[name] for name in counts)
+    known = sum(numbers[3] for name, numbers in tally.counts.items() if name in counts)
     right, predicted = sum(one.tp for one in counts.values()), sum(one.tp + one.fp for one in counts.values())
     p = _ratio(whole * (right - known), predicted - known)
     r = _ratio(whole * right, sum(one.support for one in counts.values()))
