@@ -53,6 +53,7 @@ ALLOWED = {
     "audit": CORE | {"dataset"},
     "split": CORE | {"audit", "dataset", "graph", "sources"},
     "metrics": {"errors", "files", "progress"},
+    "huggingface": {"errors", "files", "metrics"},
     "dataset": CORE,
     "evaluation": CORE | {"audit", "dataset", "metrics", "split", "graph", "sources"},
     "report": CORE | {"audit", "dataset", "metrics", "evaluation", "split", "graph", "sources"},
