@@ -166,10 +166,10 @@ def compare_relations(
     rows = sorted(documents)
     counts = [documents[row] for row in rows]
     tables = np.stack([np.stack([_table(system, types) for system in row]) for row in rows])
-    shape = (-1, 2, len(types), 3)
+    shape = tables.shape[1:]
     drawn = np.concatenate(
         [
-            _apart(totals.reshape(shape), after.settings)
+            _apart(totals.reshape(len(totals), *shape), after.settings)
             for totals in _draw(tables.reshape(len(rows), -1), counts, seed, resamples)
         ]
     )
@@ -302,4 +302,4 @@ def _swap(tables: Values, counts: Sequence[int], seed: int, flips: int) -> Itera
     for first in range(0, flips, block):
         ways = 2.0 * source.binomial(of_each, 0.5, (min(block, flips - first), len(kinds))) - of_each
         off = ways @ numbers  # whole numbers again
-        yield np.stack([both - off, both + off], axis=1).reshape(-1, *shape) / 2
+        yield np.stack([both - off, both + off], axis=1).reshape(len(off), *shape) / 2
