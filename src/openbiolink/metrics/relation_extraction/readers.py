@@ -86,24 +86,28 @@ def read_relations(
         entities: the file that has the entities; DocRED predictions need the references here.
         note: called with one line for what a reader of the numbers should know.
 
-    Yields:
-        Document id and relations. Either every document of a file has an id, or none has.
+    Returns:
+        Document id and relations of each. Either every document of a file has an id, or none has.
 
     Raises:
         InputError: the file is absent or damaged, something in it is wrong, an id comes twice, or only some
             documents have one; the message names file, line or document, relation and field.
     """
+    return open_relations(path, format=format, side=side, entities=entities, note=note)[1]
+
+
+def open_relations(
+    path: Path | str,
+    *,
+    format: str | None = None,  # noqa: A002  # the word that users know
+    side: Side = "references",
+    entities: Path | str | None = None,
+    note: Note | None = None,
+) -> tuple[str, Iterator[Named]]:
+    """The format of a file and its documents; arguments and errors as `read_relations`."""
     source = _source(path, side, entities, note)
-    return _checked(FORMATS[_known(format) or _recognised(source)].read(source))
-
-
-def recognise(path: Path | str) -> str:
-    """The format of a file or folder by name and content, a key of `FORMATS`.
-
-    Raises:
-        InputError: it is absent or of none of these formats.
-    """
-    return _recognised(_source(path, "references", None, None))
+    name = _known(format) or _recognised(source)
+    return name, _checked(FORMATS[name].read(source))
 
 
 def read_both(
@@ -126,17 +130,37 @@ def read_both(
     Raises:
         InputError: as `read_relations`, or the file does not hold both.
     """
+    return open_both(path, format=format, note=note)[1:]
+
+
+def open_both(
+    path: Path | str,
+    *,
+    format: str | None = None,  # noqa: A002  # the word that users know
+    note: Note | None = None,
+) -> tuple[str, Iterator[Named], Iterator[Named]]:
+    """The format of a file that holds both, its references and its predictions; arguments and errors as `read_both`."""
     source, other = _source(path, "references", None, note), _source(path, "predictions", None, note)
     name = _known(format) or _recognised(source)
     if name == "dygie":
-        return _checked(read_dygie(source)), _checked(read_dygie(other, own=True))
+        return name, _checked(read_dygie(source)), _checked(read_dygie(other, own=True))
     if name != "json" or not holds_both(source.content):
         raise InputError(
             f"{path}: does not hold both references and predictions; "
             "give two files, as --references and as --predictions"
         )
     both = source.content
-    return _checked(iter_documents(both["references"], source)), _checked(iter_documents(both["predictions"], other))
+    references, predictions = iter_documents(both["references"], source), iter_documents(both["predictions"], other)
+    return name, _checked(references), _checked(predictions)
+
+
+def recognise(path: Path | str) -> str:
+    """The format of a file or folder by name and content, a key of `FORMATS`.
+
+    Raises:
+        InputError: it is absent or of none of these formats.
+    """
+    return _recognised(_source(path, "references", None, None))
 
 
 def read_facts(
