@@ -60,6 +60,8 @@ def write_report(
     html_path, json_path = folder / HTML_NAME, folder / JSON_NAME
     try:
         write_json(json_path, numbers)
+    except InputError:
+        raise
     except ValueError as error:
         raise InputError(f"the report cannot be written as JSON ({error}); a metric is no number") from error
     write_text(html_path, page)

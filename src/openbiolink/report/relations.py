@@ -64,6 +64,7 @@ def render_relations_page(document: Mapping[str, Any], errors: Sequence[Relation
         .get_template("relations.html.jinja")
         .render(
             found=found,
+            settings={name.replace("_", " "): value for name, value in found["settings"].items()},
             rows=rows,
             total=found["scores"][TOTAL],
             support=list(found["support"].values()),

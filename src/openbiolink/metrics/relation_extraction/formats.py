@@ -94,11 +94,11 @@ def read_dygie(source: Source, *, own: bool = False) -> Iterator[Placed]:
     counts: Counter[str] = Counter()
     for place, record in iter_objects(source):
         names = names or _dygie_names(record, source, own=own)
-        tokens = _tokens(field_of(record, "sentences", list, place), place)
+        tokens = [*_in_lists(record, "sentences", str, place)]
         types = _dygie_types(record, names[1], place)
         counts["several"] += sum(len(labels) > 1 for labels in types.values())
         relations = []
-        for number, entry in enumerate(_in_sentences(record, names[0], place)):
+        for number, entry in enumerate(_in_lists(record, names[0], list, place)):
             at = f"{place}, relation {number}"
             relations.append(_dygie_relation(entry, tokens, types, at))
             if names[1] is not None:
@@ -120,24 +120,17 @@ def _dygie_names(record: Mapping[str, Any], source: Source, *, own: bool) -> tup
     return relations, None
 
 
-def _tokens(sentences: Iterable[Any], place: str) -> list[str]:
-    tokens = [*chain.from_iterable(of_kind(one, list, f"{place}, field 'sentences'") for one in sentences)]
-    for token in tokens:
-        of_kind(token, str, f"{place}, field 'sentences'")
-    return tokens
-
-
-def _in_sentences(record: Mapping[str, Any], name: str, place: str) -> Iterator[list[Any]]:
+def _in_lists(record: Mapping[str, Any], name: str, kind: type, place: str) -> Iterator[Any]:
     """What is in a list of lists, one list for each sentence."""
     for one in field_of(record, name, list, place):
         for entry in of_kind(one, list, f"{place}, field {name!r}"):
-            yield of_kind(entry, list, f"{place}, field {name!r}")
+            yield of_kind(entry, kind, f"{place}, field {name!r}")
 
 
 def _dygie_types(record: Mapping[str, Any], name: str | None, place: str) -> dict[tuple[int, int], set[str]]:
     """The types of each entity by first and last token."""
     types = defaultdict[tuple[int, int], set[str]](set)
-    for entry in () if name is None else _in_sentences(record, name, place):
+    for entry in () if name is None else _in_lists(record, name, list, place):
         if len(entry) < 3 or not _kinds(entry, (int, int, str)):
             raise InputError(f"{place}, field {name!r}: {shortened(entry)} is not [start, end, type]; correct it")
         types[entry[0], entry[1]].add(entry[2])
@@ -202,7 +195,9 @@ def read_spert(source: Source) -> Iterator[Placed]:
     for number, record in enumerate(of_kind(source.content, list, str(source.path))):
         place = f"{source.path}, document {number}"
         of_kind(record, dict, place)
-        tokens = _tokens([field_of(record, "tokens", list, place)], place)
+        tokens = field_of(record, "tokens", list, place)
+        for token in tokens:
+            of_kind(token, str, f"{place}, field 'tokens'")
         entities = []
         for which, entity in enumerate(field_of(record, "entities", list, place)):
             at = f"{place}, entity {which}"

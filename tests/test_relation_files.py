@@ -1,0 +1,688 @@
+"""Relations in files of seven formats, the pairing of documents, and the command that scores them."""
+
+import gzip
+import json
+import random
+import re
+import subprocess
+import sys
+from itertools import chain
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from conftest import ROOT
+from openbiolink.cli import app
+from openbiolink.errors import InputError
+from openbiolink.metrics.relation_extraction import RelationScorer, iter_errors, score_relations
+from openbiolink.metrics.relation_extraction.pairing import pair_documents
+from openbiolink.metrics.relation_extraction.readers import (
+    FORMATS,
+    read_both,
+    read_facts,
+    read_relations,
+    recognise,
+)
+from openbiolink.metrics.relation_extraction.table import HEADER, errors_table, visible
+from openbiolink.report.relations import render_relations_page
+
+EXAMPLES = ROOT / "examples" / "data" / "relation_extraction"
+PAIRS = {
+    "json": ("references.json", "predictions.json"),
+    "jsonl": ("references.jsonl", "predictions.jsonl"),
+    "dygie": ("dygie.jsonl", "dygie.jsonl"),
+    "spert": ("spert-references.json", "spert-predictions.json"),
+    "docred": ("docred-references.json", "docred-predictions.json"),
+    "brat": ("brat-references", "brat-predictions"),
+    "pubtator": ("references.pubtator", "predictions.pubtator"),
+}
+TREATS = {"head": "a", "head_type": "drug", "type": "treats", "tail": "x", "tail_type": "disease"}
+HOSTILE = "<script>alert(1)</script>&\"'[bold]\t\x1b[31m\u202e"
+
+
+def command(*words):
+    line = [sys.executable, "-m", "openbiolink", "metrics", "relations", *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, check=False, encoding="utf-8")
+
+
+def invoke(*words):
+    """The command in this process, which is quicker."""
+    return CliRunner().invoke(app, ["metrics", "relations", *map(str, words)], prog_name="openbiolink")
+
+
+def scores(*words):
+    done = invoke(*words, "--json")
+    assert done.exit_code == 0, done.exception
+    return json.loads(done.stdout)
+
+
+def refused(*words):
+    done = invoke(*words)
+    assert isinstance(done.exception, InputError)
+    assert done.stdout == ""
+    assert "\n" not in str(done.exception)
+    return str(done.exception)
+
+
+def scored(references, predictions, **options):
+    """The result of two readers' documents."""
+    scorer = RelationScorer(**options)
+    for name, wanted, found in pair_documents(references, predictions, by_position=True):
+        scorer.add(prediction=found, reference=wanted, document=name)
+    return scorer.result()
+
+
+def read(path, **options):
+    notes = []
+    return [*read_relations(path, note=notes.append, **options)], notes
+
+
+def dump(path, *values):
+    path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="utf-8")
+    return path
+
+
+def fault(path, **options):
+    with pytest.raises(InputError) as caught:
+        [*read_relations(path, **options)]
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# Formats
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_same_relations_give_the_same_scores_in_every_format(name):
+    references, predictions = (EXAMPLES / one for one in PAIRS[name])
+    assert recognise(references) == recognise(predictions) == name
+    (wanted, said), (found, other) = read(references), read(predictions, side="predictions", entities=references)
+    assert said == other == []
+    if name == "jsonl":
+        found.reverse()
+    for match in {"text", FORMATS[name].match}:
+        rows = scored(wanted, found, match=match).scores()
+        assert {key: (row["tp"], row["fp"], row["fn"]) for key, row in rows.items()} == {
+            "associated_with": (0, 0, 1),
+            "causes": (0, 0, 1),
+            "inhibits": (1, 0, 0),
+            "treats": (1, 2, 0),
+            "ALL": (2, 2, 2),
+        }
+    assert [one["score"] for _, relations in found for one in relations if "score" in one] == (
+        [] if name in {"brat", "pubtator"} else [0.98, 0.61, 0.93, 0.42]
+    )
+    assert [name is None for name, _ in wanted] == [name == "json"] * 3
+
+
+def test_texts_and_spans_of_the_examples_are_those_of_the_sentences():
+    for name in ("dygie", "spert", "docred", "brat", "pubtator"):
+        first = read(EXAMPLES / PAIRS[name][0])[0][0][1][0]
+        assert (first["head"], first["head_type"], first["tail"], first["tail_type"]) == (
+            "Velmorin",
+            "Drug",
+            "quiet fever",
+            "Disease",
+        )
+        tokens = name not in {"brat", "pubtator"}
+        assert (first["head_span"], first["tail_span"]) == (([0, 1], [2, 4]) if tokens else ([0, 8], [18, 29]))
+        if not tokens:
+            assert (first["head_id"], first["tail_id"]) == ("C:01", "D:01")
+
+
+def test_a_file_with_both_sides_is_one_file(tmp_path):
+    for name in ("both.json", "dygie.jsonl"):
+        wanted, found = read_both(EXAMPLES / name)
+        assert scored(wanted, found).total.tp == 2
+    for name in ("references.json", "references.jsonl", "brat-references"):
+        with pytest.raises(InputError, match="does not hold both"):
+            read_both(EXAMPLES / name)
+    record = json.loads((EXAMPLES / "dygie.jsonl").read_text().splitlines()[0])
+    del record["predicted_relations"]
+    path = dump(tmp_path / "gold.jsonl", record)
+    with pytest.raises(InputError, match=r"gold\.jsonl, line 1: has no field 'predicted_relations'"):
+        [*read_both(path)[1]]
+    assert any("has no predicted_relations" in line for line in read(path, side="predictions")[1])
+
+
+@pytest.mark.parametrize("name", ["json", "jsonl", "dygie", "spert", "docred", "pubtator"])
+def test_line_ends_marks_blank_lines_and_packing_change_nothing(name, tmp_path):
+    path = EXAMPLES / PAIRS[name][0]
+    noisy = path.read_bytes().replace(b"\n", b"\r\n") + b"\r\n\r\n"
+    for place, content in (("noisy", b"\xef\xbb\xbf" + noisy), ("packed.gz", gzip.compress(noisy))):
+        other = tmp_path / f"{place}{path.suffix}" if place == "noisy" else tmp_path / place
+        other.write_bytes(content)
+        assert recognise(other) == name
+        assert read(other)[0] == read(path)[0]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "b|", "Ä β", "x\\t"]), min_size=5, max_size=5), max_size=4), st.booleans()
+)
+@settings(max_examples=25, deadline=None)
+def test_what_is_written_as_json_lines_is_read_again(tmp_path_factory, rows, with_ids):
+    keys = ("head", "head_type", "type", "tail", "tail_type")
+    given_documents = [[dict(zip(keys, row, strict=True))] for row in rows] or [[]]
+    path = tmp_path_factory.mktemp("lines") / "some.jsonl"
+    lines = [{"relations": one} | ({"id": str(at)} if with_ids else {}) for at, one in enumerate(given_documents)]
+    dump(path, *lines)
+    names = [str(at) if with_ids else None for at in range(len(given_documents))]
+    assert read(path)[0] == [*zip(names, given_documents, strict=True)]
+    whole = dump(path.with_suffix(".json"), given_documents)
+    assert [one for _, one in read(whole)[0]] == given_documents
+
+
+def test_a_confidence_is_a_score_and_other_fields_stay(tmp_path):
+    path = dump(tmp_path / "a.jsonl", {"relations": [TREATS | {"confidence": 0.5, "why": "x"}]})
+    assert read(path)[0][0][1] == [TREATS | {"confidence": 0.5, "why": "x", "score": 0.5}]
+    path = dump(tmp_path / "b.jsonl", {"relations": [TREATS | {"confidence": 0.5, "score": 0.25}]})
+    assert read(path)[0][0][1][0]["score"] == 0.25
+
+
+# Ends that no entity describes
+
+
+def dygie(**changes):
+    record = {
+        "doc_key": "d",
+        "sentences": [["a", "b"], ["c"]],
+        "ner": [[[0, 1, "X"]], [[2, 2, "Y"]]],
+        "relations": [[[0, 1, 2, 2, "r"]], []],
+    }
+    return record | changes
+
+
+def test_predictions_may_have_ends_that_are_no_entities_and_references_may_not(tmp_path):
+    path = dump(
+        tmp_path / "a.jsonl",
+        dygie(predicted_ner=[[], [[2, 2, "Y", 1.0]]], predicted_relations=[[[0, 1, 2, 2, "r", 2.5]]]),
+    )
+    (document,), notes = read(path, side="predictions")
+    assert document == (
+        "d",
+        [
+            {
+                "type": "r",
+                "score": 2.5,
+                "head": "a b",
+                "head_span": [0, 2],
+                "head_type": "",
+                "tail": "c",
+                "tail_span": [2, 3],
+                "tail_type": "Y",
+            }
+        ],
+    )
+    assert len(notes) == 1
+    assert "1 heads and tails" in notes[0]
+    wrong = fault(dump(tmp_path / "b.jsonl", dygie(ner=[[], [[2, 2, "Y"]]])))
+    assert "b.jsonl, line 1, relation 0: the head 'a b' is none" in wrong
+    lines = ["1|t|A b.", "1|a|", "1\t0\t1\tA\tX\tM:1", "1\tr\tM:1\tM:2"]
+    path = tmp_path / "c.pubtator"
+    path.write_text("\n".join(lines))
+    (document,), notes = read(path, side="predictions")
+    assert (document[1][0]["tail"], document[1][0]["tail_type"]) == ("M:2", "")
+    assert "1 heads and tails" in notes[0]
+    assert "c.pubtator, line 4: the tail 'M:2' is none" in fault(path)
+
+
+def test_entities_of_several_types_and_none_are_told(tmp_path):
+    several = dygie(ner=[[[0, 1, "X"], [0, 1, "A"]], [[2, 2, "Y"]]])
+    (document,), notes = read(dump(tmp_path / "a.jsonl", several))
+    assert document[1][0]["head_type"] == "A|X"
+    assert "1 entities have several types" in notes[0]
+    bare = dygie()
+    del bare["ner"]
+    (document,), notes = read(dump(tmp_path / "b.jsonl", bare))
+    assert document[1][0]["head_type"] == ""
+    assert "has no entities (ner)" in notes[0]
+    assert "line 2: has no field 'ner'" in fault(dump(tmp_path / "c.jsonl", dygie(), bare | {"doc_key": "e"}))
+
+
+def test_a_composite_mention_describes_each_of_its_concepts(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("7|t|A B and C.\n7\t0\t3\tA B\tX\tM:1,M:2\n7\t8\t9\tC\tY\tv|c.1A>G\n7\tr\tM:2\tv|c.1A>G\tNovel\n")
+    (document,), _ = read(path)
+    assert (document[1][0]["head"], document[1][0]["tail"]) == ("A B", "C")
+
+
+def test_brat_knows_roles_events_pieces_and_other_lines(tmp_path):
+    path = tmp_path / "a.ann"
+    (tmp_path / "a.txt").write_text("one two three")
+    path.write_text(
+        "T1\tX 0 3;8 13\tone three\nT2\tY 4 7\tother\nE1\tY:T2 Theme:T1\n#1\tNote T1\thm\n*\tEquiv T1 T2\n"
+        "R1\tr Arg2:T2 Arg1:T1\t\nR2\ts Agent:E1 Theme:T1\n"
+    )
+    (document,), notes = read(path)
+    assert [(one["type"], one["head"], one["tail"], one["head_span"]) for one in document[1]] == [
+        ("r", "one three", "other", [0, 13]),
+        ("s", "other", "one three", [4, 7]),
+    ]
+    assert document[0] is None
+    assert "3 lines are no relations" in notes[0]
+    assert "1 entities have another text" in notes[1]
+    (tmp_path / "more.txt").write_text("")
+    assert any("1 .txt files" in line for line in read(tmp_path)[1])
+
+
+# What is refused
+
+BAD = {
+    "is no JSON": ("a.jsonl", '{"relations": []}\n{"relations": [\n', "line 2"),
+    "expected an object": ("b.jsonl", '{"relations": []}\n[]\n', "line 2"),
+    "has no field 'relations'": ("c.jsonl", '{"id": "d"}\n', "line 1"),
+    "comes twice in one object": ("d.jsonl", '{"id": "d", "id": "e", "relations": []}\n', "line 1"),
+    "comes again": ("e.jsonl", '{"id": "d", "relations": []}\n\n{"id": "d", "relations": []}\n', "line 3"),
+    "unlike that in": ("f.jsonl", '{"id": "d", "relations": []}\n{"relations": []}\n', "line 2"),
+    "field 'id'": ("g.jsonl", '{"id": true, "relations": []}\n', "line 1"),
+    "is no number of JSON": ("h.jsonl", '{"relations": [], "x": NaN}\n', "line 1"),
+    "relation 0: has no field": ("i.jsonl", '{"id": "d", "relations": [{"head": "a"}]}\n', "document 'd'"),
+    "expected a list": ("j.json", '{"relations": [], "id": "x", "other": 1}\n'.replace("[]", "3"), "line 1"),
+    "relation 1: is None": ("k.json", json.dumps([[TREATS, None]]), "document 0"),
+    "in no format": ("l.txt", "head tail\n", "l.txt"),
+    "is not UTF-8": ("m.json", b"[\n[],\n\xff]", "line 3"),
+}
+
+
+@pytest.mark.parametrize("why", BAD)
+def test_a_bad_line_is_named_with_its_place(why, tmp_path):
+    name, content, place = BAD[why]
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    message = fault(path)
+    assert str(path) in message
+    assert why in message
+    assert place in message
+
+
+def spert(**changes):
+    return [
+        {
+            "tokens": ["a", "b"],
+            "entities": [{"type": "X", "start": 0, "end": 1}, {"type": "Y", "start": 1, "end": 2}],
+            "relations": [{"type": "r", "head": 0, "tail": 1}],
+        }
+        | changes
+    ]
+
+
+def docred(**changes):
+    return [
+        {
+            "title": "d",
+            "vertexSet": [[{"name": "a", "type": "X"}], [{"name": "b", "type": "Y"}]],
+            "labels": [{"h": 0, "t": 1, "r": "r"}],
+        }
+        | changes
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (spert(relations=[{"type": "r", "head": 2, "tail": 1}]), "document 0, relation 0, field 'head': is 2"),
+        (spert(relations=[{"type": "r", "head": -1, "tail": 1}]), "field 'head': is -1"),
+        (spert(relations=[{"type": "r", "head": True, "tail": 1}]), "field 'head': is True"),
+        (spert(relations=[{"type": 3, "head": 0, "tail": 1}]), "field 'type': is 3"),
+        (spert(relations=[7]), "document 0, relation 0: is 7"),
+        (spert(tokens=["a"]), "the tail is of tokens 1 up to 2"),
+        (spert(tokens=["a", 1]), "field 'tokens': is 1"),
+        (spert(entities={}), "field 'entities': is {}"),
+        (docred(labels=[{"h": 0, "t": 2, "r": "r"}]), "document 0, relation 0, field 't': is 2"),
+        (docred(labels=[{"h": 0, "t": 1}]), "has no field 'r'"),
+        (docred(vertexSet=[[], []]), "entity 0: has no mention"),
+        (docred(title=None), "field 'title': is None"),
+        (docred() * 2, "document 'd' comes again"),
+        ([{"title": "d", "h_idx": 0, "t_idx": 1, "r": "r"}], "predictions of DocRED have no entities"),
+    ],
+)
+def test_bad_documents_of_whole_files_are_named(content, message, tmp_path):
+    path = dump(tmp_path / "a.json", content)
+    assert f"{path}" in (found := fault(path))
+    assert message in found
+
+
+def test_predictions_of_docred_are_of_documents_that_there_are(tmp_path):
+    gold = dump(tmp_path / "gold.json", docred() + docred(title="e", labels=[]))
+    found = dump(tmp_path / "found.json", [{"title": "e", "h_idx": 1, "t_idx": 0, "r": "r"}])
+    documents, _ = read(found, side="predictions", entities=gold)
+    assert [(name, [one["head"] for one in relations]) for name, relations in documents] == [("d", []), ("e", ["b"])]
+    wrong = dump(tmp_path / "wrong.json", [{"title": "f", "h_idx": 1, "t_idx": 0, "r": "r"}])
+    assert "relation 0: document 'f' is not in" in fault(wrong, entities=gold)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"relations": [[[0, 1, 2, 3, "r"]]]},
+            "relation 0: the tail is of tokens 2 up to 4 (excluded), but there are 3",
+        ),
+        ({"relations": [[[1, 0, 2, 2, "r"]]]}, "relation 0: the head is of tokens 1 up to 1"),
+        ({"relations": [[[0, 1, 2, "r"]]]}, "relation 0: [0, 1, 2, 'r'] is not"),
+        ({"relations": [[0]]}, "field 'relations': is 0"),
+        ({"ner": [[[0, 1]]]}, "field 'ner': [0, 1] is not"),
+        ({"sentences": [["a", "b"], [3]]}, "field 'sentences': is 3"),
+        ({"sentences": "ab"}, "field 'sentences': is 'ab'"),
+    ],
+)
+def test_bad_lines_of_dygie_are_named(changes, message, tmp_path):
+    path = dump(tmp_path / "a.jsonl", dygie(doc_key="c"), dygie(**changes))
+    assert f"{path}, line 2" in (found := fault(path))
+    assert message in found
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.ann", "T1\tX 0 3\n", "line 1: 'T1\\tX 0 3' is not T1<tab>"),
+        ("a.ann", "T1\tX 3 3\ta\n", "line 1: T1 has no character"),
+        ("a.ann", "T1\tX 0 1\ta\nT1\tX 0 1\ta\n", "line 2: T1 comes again"),
+        ("a.ann", "T1\tX 0 1\ta\n\nR1\tr Arg1:T1 Arg2:T2\n", "line 3: there is no T2"),
+        ("a.ann", "R1\tr Arg1:T1\n", "line 1: 'R1\\tr Arg1:T1' is not R1<tab>"),
+        ("a.pubtator", "1|t|a\n1\t0\t1\ta\n", "line 2: is no mention"),
+        ("a.pubtator", "1|t|a\n2\t0\t1\ta\tX\tM\n", "line 2: is of another document than '1'"),
+        ("a.pubtator", "1|t|a\n1\t1\t1\ta\tX\tM\n", "line 2: the mention has no character"),
+        ("a.pubtator", "1|t|a\n\n1|t|a\n", "line 3: document '1' comes again"),
+        ("a.pubtator", "1|t|a\n\n1\tr\tM\tN\n", "line 3: '1\\tr\\tM\\tN' is not id|t|title"),
+    ],
+)
+def test_bad_lines_of_texts_are_named(name, text, message, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    assert f"{path}, {message}" in fault(path)
+
+
+def test_files_that_are_not_there_and_formats_that_do_not_exist(tmp_path):
+    for name in ("absent.json", "absent.ann"):
+        assert "no such file" in fault(tmp_path / name)
+    assert "folder without .ann files" in fault(tmp_path)
+    assert "format 'xml' does not exist" in fault(EXAMPLES / "both.json", format="xml")
+    with pytest.raises(InputError, match="line 1"):
+        [*read_relations(EXAMPLES / "references.jsonl", format="dygie")]
+
+
+def test_deep_or_huge_json_is_refused_not_a_crash(tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 200_000)
+    assert "is no JSON that can be read" in fault(path)
+    path.write_text('{"relations": [], "n": ' + "9" * 5000 + "}")
+    assert "is no JSON that can be read" in fault(path, format="jsonl")
+
+
+# Pairs of documents
+
+
+@given(st.sets(st.integers(0, 50), min_size=1), st.randoms())
+@settings(max_examples=25, deadline=None)
+def test_documents_of_one_id_are_paired_in_any_order(ids, order):
+    references = [(str(one), [one]) for one in ids]
+    predictions = [(str(one), [-one]) for one in ids]
+    order.shuffle(references)
+    order.shuffle(predictions)
+    pairs = [*pair_documents(references, predictions)]
+    assert sorted(pairs) == sorted((str(one), [one], [-one]) for one in ids)
+    lost = references.pop()[0]
+    with pytest.raises(InputError, match=f"only the predictions have document '{lost}'"):
+        [*pair_documents(references, predictions)]
+    with pytest.raises(InputError, match=f"only the references have document '{lost}'"):
+        [*pair_documents(predictions, references)]
+
+
+def test_pairs_come_as_soon_as_both_are_there():
+    asked = []
+
+    def documents(side):
+        for number in range(3):
+            asked.append((side, number))
+            yield str(number), []
+
+    pairs = pair_documents(documents("r"), documents("p"))
+    next(pairs)
+    assert asked == [("r", 0), ("p", 0)]
+
+
+def test_documents_are_not_paired_where_it_is_not_clear_how():
+    with pytest.raises(InputError, match="the other has none"):
+        [*pair_documents([("a", [])], [(None, [])])]
+    assert [*pair_documents([("a", [])], [(None, [])], by_position=True)] == [("a", [], [])]
+    with pytest.raises(InputError, match="2 predictions and 1 references"):
+        [*pair_documents([(None, [])], [(None, [])] * 2)]
+    with pytest.raises(InputError, match="references: document 'a' comes twice"):
+        [*pair_documents([("a", []), ("a", [])], [("b", []), ("a", [])])]
+    assert [*pair_documents([], [])] == []
+
+
+# Facts
+
+
+def test_facts_are_read_from_tables_and_from_relations(tmp_path):
+    fact = ("Velmorin", "treats", "quiet fever")
+    assert read_facts(EXAMPLES / "known-facts.tsv") == {fact}
+    for name in ("references.jsonl", "docred-references.json", "references.pubtator", "brat-references"):
+        assert fact in read_facts(EXAMPLES / name)
+    assert ("C:01", "treats", "D:01") in read_facts(EXAMPLES / "references.pubtator")
+    assert ("0", "treats", "1") not in read_facts(EXAMPLES / "docred-references.json")
+    names = docred(vertexSet=[[{"name": "a", "type": "X"}, {"name": "A", "type": "X"}], [{"name": "b", "type": "Y"}]])
+    assert read_facts(dump(tmp_path / "d.json", names)) == {("a", "r", "b"), ("A", "r", "b")}
+    path = tmp_path / "bad.tsv"
+    path.write_text("a\tr\tb\n\na\tr\n")
+    with pytest.raises(InputError, match=r"bad\.tsv, line 3: has 2 cells"):
+        read_facts(path)
+
+
+# The command
+
+
+def test_the_cases_through_the_command(cases):
+    wrong = refused(cases / "c50-re-length-mismatch.json")
+    assert "2 predictions and 3 references" in wrong
+    expected = {"both-empty": (0, 0), "no-predictions": (0, 1), "no-references": (1, 0)}
+    for name, (fp, fn) in expected.items():
+        found = scores(cases / f"c51-re-nothing-there-{name}.json")
+        zeros = dict.fromkeys(("p", "r", "f1", "Macro_f1", "Macro_p", "Macro_r"), 0.0)
+        assert found["scores"]["ALL"] == {"tp": 0, "fp": fp, "fn": fn} | zeros
+        assert any("nothing was scored" in line for line in found["notes"]) == (name == "both-empty")
+    fields = {"number": "head", "missing-key": "tail_type", "null": "type"}
+    for name, field in fields.items():
+        path = cases / f"c52-re-bad-fields-{name}.json"
+        wrong = refused(path)
+        assert f"{path}: predictions, document 0, relation 1: " in wrong
+        assert f"field '{field}'" in wrong
+    content = json.loads((cases / "c53-re-hf-offline.json").read_text(encoding="utf-8"))
+    assert scores(cases / "c53-re-hf-offline.json")["scores"] == score_relations(**content)
+    wanted, found = (cases / f"c54-re-jsonl-ids-{side}.jsonl" for side in ("references", "predictions"))
+    total = scores("--references", wanted, "--predictions", found)["scores"]["ALL"]
+    assert (total["tp"], total["fp"], total["fn"], total["f1"]) == (2, 0, 0, 100.0)
+    good, bad = (cases / f"c55-re-jsonl-noise-{name}.jsonl" for name in ("good", "bad"))
+    assert scores("--references", good, "--predictions", good)["documents"] == 2
+    assert f"{bad}, line 3: " in refused("--references", good, "--predictions", bad)
+
+
+def test_an_id_of_one_file_alone_or_one_that_comes_twice_is_named(cases, tmp_path):
+    wanted = cases / "c54-re-jsonl-ids-references.jsonl"
+    lines = (cases / "c54-re-jsonl-ids-predictions.jsonl").read_text().splitlines(keepends=True)
+    path = tmp_path / "found.jsonl"
+    path.write_text("".join(lines[:-1]))
+    assert "only the references have document 'd1'" in refused("--references", wanted, "--predictions", path)
+    path.write_text("".join([*lines, lines[0]]))
+    wrong = refused("--references", wanted, "--predictions", path)
+    assert "line 4: document 'd2' comes again" in wrong
+    assert "line 1" in wrong
+
+
+def test_every_option_means_what_it_means_in_the_library(tmp_path):
+    rng = random.Random(7)
+    kinds = ["treats", "causes", "binds", "no_relation"]
+
+    def some():
+        ends = [(f"{word} {rng.choice('Xx')}", rng.choice("AB")) for word in rng.choices("abc", k=2)]
+        (head, head_type), (tail, tail_type) = ends
+        kind = rng.choice(kinds)
+        return {
+            "head": head,
+            "head_type": head_type,
+            "type": kind,
+            "tail": tail,
+            "tail_type": tail_type,
+            "score": rng.randrange(10) / 10,
+        }
+
+    both = {side: [[some() for _ in range(6)] for _ in range(20)] for side in ("references", "predictions")}
+    path = dump(tmp_path / "both.json", both)
+    facts = [("a x", "treats", "b x"), ("b X", "causes", "c X")]
+    table = tmp_path / "facts.tsv"
+    table.write_text("".join("\t".join(one) + "\n" for one in facts))
+    options = {
+        "mode": "boundaries",
+        "relation_types": ["treats", "causes"],
+        "symmetric": ["causes"],
+        "scale": "fraction",
+        "normalise": ["case", "blanks"],
+        "threshold": 0.3,
+    }
+    words = "--mode boundaries --types treats,causes --symmetric causes --scale fraction --normalise case,blanks"
+    found = scores(path, *words.split(), "--threshold", "0.3", "--known-facts", table)
+    result = RelationScorer(**options, known_facts=facts)
+    result.add_batch(**both)
+    assert found["scores"] == score_relations(**both, **options)
+    assert found["ign"] == result.result().ign
+    assert found["settings"] == result.settings.as_document()
+    words = "--types-from references --leave-out no_relation --bootstrap 20 --seed 3 --errors"
+    errors = tmp_path / "errors.tsv"
+    found = scores(path, *words.split(), errors)
+    options = {"types_from": "references", "leave_out": ["no_relation"]}
+    assert found["scores"] == score_relations(**both, **options)
+    assert errors.read_text(encoding="utf-8") == errors_table(iter_errors(**both, **options))
+    assert {"micro_f1", "macro_f1"} <= {*found["intervals"]}
+    assert (found["seed"], found["resamples"]) == (3, 20)
+
+
+def test_the_table_names_mode_and_types_and_the_page_and_errors_are_written(tmp_path):
+    page, errors = tmp_path / "page.html", tmp_path / "errors.tsv"
+    words = (EXAMPLES / "both.json", "--html", page, "--errors", errors, "--against", EXAMPLES / "references.json")
+    for _ in range(2):
+        done = invoke(*words)
+        assert done.exit_code == 0, done.exception
+        assert "mode strict, heads and tails by text; documents: 3; relation types: 4" in done.stdout
+        assert re.search(r"ALL \(micro\) +│ +2 │ +2 │ +2 │ +50.00 │ +50.00 │ +50.00 │ +4 ", done.stdout)
+        assert re.search(r"micro f1 +│ -50.00", done.stdout)
+        rows = [line.split("\t") for line in errors.read_text().splitlines()]
+        assert tuple(rows[0]) == HEADER
+        assert [row[1] for row in rows[1:]] == ["wrong type", "missing", "spurious"]
+        assert "How many relations were found" in page.read_text(encoding="utf-8")
+    other = tmp_path / "notes.txt"
+    other.write_text("mine")
+    for option in ("--html", "--errors"):
+        assert str(other) in refused(EXAMPLES / "both.json", option, other)
+        assert str(tmp_path) in refused(EXAMPLES / "both.json", option, tmp_path)
+    assert other.read_text() == "mine"
+
+
+def test_nothing_is_written_when_the_input_is_bad(cases, tmp_path):
+    page, errors = tmp_path / "page.html", tmp_path / "errors.tsv"
+    refused(cases / "c52-re-bad-fields-null.json", "--html", page, "--errors", errors)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_wrong_words_are_one_line_and_status_2():
+    words = {
+        ("--mode", "exact"): "'exact' is not one of",
+        ("--bootstrap", "-1"): "--bootstrap",
+        ("--threshold", "nan"): "threshold=nan",
+        ("--predictions", "x"): "give one file",
+    }
+    for more, message in words.items():
+        done = command(EXAMPLES / "both.json", *more)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+        assert done.stderr.startswith("Error: ")
+        assert message in done.stderr
+    assert "nothing to score" in refused()
+    spert = [EXAMPLES / name for name in PAIRS["spert"]]
+    assert "--by-position" in refused("--references", spert[0], "--predictions", spert[1])
+    assert scores("--references", spert[0], "--predictions", spert[1], "--by-position")["settings"]["match"] == "span"
+
+
+# Hostile texts
+
+
+def hostile():
+    relation = {"head": HOSTILE, "head_type": "\n", "type": HOSTILE, "tail": "a\\b", "tail_type": "\ud800"}
+    return {"references": {HOSTILE: [relation, TREATS]}, "predictions": {HOSTILE: [relation | {"type": "é\r"}]}}
+
+
+def test_texts_of_any_kind_are_text_in_the_page_the_table_and_on_the_screen(tmp_path):
+    path = dump(tmp_path / "both.json", hostile())
+    page, errors = tmp_path / "page.html", tmp_path / "errors.tsv"
+    done = command(path, "--html", page, "--errors", errors)
+    assert done.returncode == 0, done.stderr
+    assert "[bold]" in done.stdout
+    html, table = page.read_text(encoding="utf-8"), errors.read_bytes().decode()
+    for text in (done.stdout, html):
+        assert not {*text} & {"\x1b", "\u202e", "\r"}
+    assert "<script" not in html
+    assert "&lt;script&gt;alert(1)" in html
+    lines = table.split("\n")
+    assert {line.count("\t") for line in lines[:-1]} == {len(HEADER) - 1}
+    assert len(lines) == 4
+    assert scores(path)["scores"] == score_relations(**hostile())
+
+
+def test_a_page_is_the_same_bytes_for_the_same_scores_in_any_order():
+    both = hostile()
+    pages = set()
+    for turn in (1, -1):
+        sides = {side: {name: relations[::turn] for name, relations in both[side].items()} for side in both}
+        scorer = RelationScorer()
+        scorer.add_batch(**sides)
+        pages.add(render_relations_page(scorer.result().as_document(), [*iter_errors(**sides)]))
+    assert len(pages) == 1
+
+
+@given(st.text())
+@settings(max_examples=25, deadline=None)
+def test_cells_can_be_read_back_and_visible_text_is_printable(text):
+    relation = TREATS | {"head": text}
+    table = errors_table(iter_errors(predictions=[[]], references=[[relation]]))
+    header, row = table.removesuffix("\n").split("\n")
+    cell = dict(zip(header.split("\t"), row.split("\t"), strict=True))["reference_head"]
+    assert re.sub(r"\\(.)", lambda one: {"t": "\t", "n": "\n", "r": "\r"}.get(one[1], one[1]), cell) == text
+    assert visible(text).isprintable()
+
+
+# Real files
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("part", ["train", "dev", "test"])
+def test_real_abstracts_against_themselves_and_with_relations_changed(shared, part, tmp_path):
+    path = shared / "data" / "relation-extraction" / "scierc-dygiepp" / f"{part}.json"
+    assert recognise(path) == "dygie"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    number = sum(len(one) for line in lines for one in line["relations"])
+    (wanted, said), (same, _) = read(path), read(path, side="predictions")
+    assert said == []
+    result = scored(wanted, same, match="span")
+    assert (result.total.tp, result.micro["f1"], result.repeats) == (number, 100.0, {"predictions": 0, "references": 0})
+    by_text = scored(wanted, same)
+    assert (by_text.total.tp + by_text.repeats["references"], by_text.micro["f1"]) == (number, 100.0)
+    for name, relations in wanted:
+        tokens = [*chain.from_iterable(next(line["sentences"] for line in lines if line["doc_key"] == name))]
+        assert all(one["head"] == " ".join(tokens[slice(*one["head_span"])]) for one in relations)
+    changed = 0
+    for line in lines:
+        line["predicted_ner"] = line["ner"]
+        line["predicted_relations"] = [[[*one] for one in sentence] for sentence in line["relations"]]
+        if sentence := next((one for one in line["predicted_relations"] if one), None):
+            changed += 1
+            if changed == 1:
+                del sentence[0]
+            else:
+                sentence[0][4] = "NOT-USED"
+    other = dump(tmp_path / "found.json", *lines[::-1])
+    found = scores("--references", path, "--predictions", other)
+    total = found["scores"]["ALL"]
+    assert (total["tp"], total["fp"], total["fn"]) == (number - changed, changed - 1, changed)
+    assert sum(row["count"] for row in found["confusion"]) == changed - 1
