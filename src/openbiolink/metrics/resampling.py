@@ -34,7 +34,7 @@ class Interval:
 
     Attributes:
         value: the metric.
-        standard_error: in closed form; None where there is one cluster only.
+        standard_error: in closed form where there is one, else of the draws; None where one cluster only is drawn from.
         low: lower end of the interval.
         high: upper end.
     """
