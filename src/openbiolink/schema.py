@@ -211,13 +211,15 @@ def read_schema(path: Path) -> Schema:
     """
     check_file(path)
     try:
-        return load_schema(tomllib.loads(path.read_text(encoding="utf-8-sig")), any_relation=True)
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not UTF-8 ({error}); save it as UTF-8") from error
     except (ValueError, RecursionError) as error:  # numbers or nesting beyond measure, too
         raise InputError(f"{path}: is not TOML ({error}); mend it there") from error
+    try:
+        return load_schema(tables, any_relation=True)
     except CatalogueError as error:
         raise InputError(f"{path}: {str(error).removeprefix('schema: ')}") from error
 

@@ -259,6 +259,8 @@ def _about(path: Path, text: str) -> dict[str, Any]:
         numbers = [about["left_out"], *(about["sample"] or {}).values(), *mappings[2].values()]
         sound = all(isinstance(one, Mapping) for one in mappings) and all(isinstance(one, str) for one in texts)
         sound = sound and all(isinstance(one, int) for one in (*numbers, about["higher_is_better"]))
+    except InputError:
+        raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: what it says of its ranks is damaged ({error!r}); write it again") from error
     if not sound:
