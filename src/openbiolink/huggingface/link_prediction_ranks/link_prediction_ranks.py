@@ -58,6 +58,8 @@ class LinkPredictionRanks(evaluate.Metric):
             ks = [check_k(k) for k in ks]
         except InputError as error:
             raise ValueError(str(error)) from error
+        if self.writer is None and ranks is None:
+            raise ValueError("there are no ranks; give them here, or to add or add_batch before")
         found: dict[str, Any] | InputError | None = super().compute(ranks=ranks, ks=ks)
         if isinstance(found, InputError):
             raise ValueError(str(found)) from found

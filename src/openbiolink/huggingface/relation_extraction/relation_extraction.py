@@ -78,6 +78,8 @@ class RelationExtraction(evaluate.Metric):
             RelationScorer(**options)
         except InputError as error:
             raise ValueError(str(error)) from error
+        if self.writer is None and predictions is None and references is None:
+            raise ValueError("there are no documents; give predictions and references here, or to add or add_batch")
         found: dict[str, Any] | InputError | None = super().compute(
             predictions=predictions, references=references, **options
         )
