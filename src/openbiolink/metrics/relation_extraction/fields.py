@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -12,13 +13,13 @@ from openbiolink.errors import InputError
 from openbiolink.files import UTF8_BOM, check_file, iter_lines, iter_unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from openbiolink.files import Note
 
 Side = Literal["references", "predictions"]
-Relations = list[dict[str, Any]]
+Relations = list[Mapping[str, Any]]
 
 ID_FIELDS = ("id", "doc_id", "document_id", "doc_key")
 WORDS = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
@@ -87,7 +88,7 @@ def parse_json(text: str, path: Path, line: int | None = None) -> Any:
         InputError: the text is no JSON.
     """
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
+        return DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{path}, line {line or error.lineno}: is no JSON ({error.msg}, column {error.colno}); correct it"
@@ -165,3 +166,6 @@ def id_of(record: Mapping[str, Any], place: str, fields: Sequence[str] = ID_FIEL
 def scored(record: Mapping[str, Any]) -> dict[str, Any]:
     """The score of a relation, where it has one."""
     return next(({"score": record[name]} for name in ("score", "confidence") if record.get(name) is not None), {})
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number)

@@ -43,7 +43,7 @@ def _plain(value: object, source: Source, place: str, document: str | int) -> Re
         checked = check_document(value, side=source.side, document=document)
     except InputError as error:
         raise InputError(f"{place}: {error}") from error
-    return [{**one, **scored(one)} for one in checked]
+    return [{**one, **scored(one)} if "confidence" in one else one for one in checked]
 
 
 def read_jsonl(source: Source) -> Iterator[Placed]:
@@ -97,7 +97,7 @@ def read_dygie(source: Source, *, own: bool = False) -> Iterator[Placed]:
         tokens = [*_in_lists(record, "sentences", str, place)]
         types = _dygie_types(record, names[1], place)
         counts["several"] += sum(len(labels) > 1 for labels in types.values())
-        relations = []
+        relations: Relations = []
         for number, entry in enumerate(_in_lists(record, names[0], list, place)):
             at = f"{place}, relation {number}"
             relations.append(_dygie_relation(entry, tokens, types, at))
@@ -203,7 +203,7 @@ def read_spert(source: Source) -> Iterator[Placed]:
             at = f"{place}, entity {which}"
             of_kind(entity, dict, at)
             entities.append([field_of(entity, name, kind, at) for name, kind in SPERT_ENTITY])
-        relations = []
+        relations: Relations = []
         for which, relation in enumerate(field_of(record, "relations", list, place)):
             at = f"{place}, relation {which}"
             of_kind(relation, dict, at)
@@ -253,7 +253,7 @@ def _docred_gold(source: Source, records: Iterable[Any]) -> Iterator[Placed]:
         place = f"{source.path}, document {number}"
         title = field_of(of_kind(record, dict, place), "title", str, place)
         entities = _docred_entities(record, place)
-        relations = []
+        relations: Relations = []
         for which, label in enumerate(field_of(record, "labels", list, place)):
             at = f"{place}, relation {which}"
             relations.append(_docred_relation(of_kind(label, dict, at), ("h", "t"), entities, at))
@@ -417,7 +417,7 @@ def _pubtator_document(block: Sequence[tuple[int, str]], source: Source, counts:
                 f"{at}: is no mention (id, start, end, text, type, concept) and no relation (id, type, concept, "
                 "concept), with tabs between; correct it"
             )
-    relations = []
+    relations: Relations = []
     for at, cells in waiting:
         relation: dict[str, Any] = {"type": cells[1]}
         for end, concept in (("head", cells[2]), ("tail", cells[3])):

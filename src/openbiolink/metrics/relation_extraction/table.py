@@ -23,7 +23,7 @@ def errors_table(errors: Iterable[RelationError]) -> str:
 
     A cell is empty where a relation lacks the field, or is not there. A span is written as `start:end`, fields that
     differ with commas between. Backslash, tab, LF and CR are written as `\\`, `\t`, `\n` and `\r`, and half a character
-    (a lone surrogate) as `\udXXX`.
+    (a lone surrogate) by its number.
 
     >>> errors_table([]).split()[:3]
     ['document', 'kind', 'differs']
