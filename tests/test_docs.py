@@ -2,6 +2,7 @@
 
 import doctest
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -67,8 +68,9 @@ def test_the_example_of_the_readme_runs(demo_folder):
 
 
 @pytest.mark.parametrize("code", EXAMPLES)
-def test_the_examples_of_the_pages_run(code):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+def test_the_examples_of_the_pages_run(code, tmp_path):
+    env = {**os.environ, "HF_HOME": str(tmp_path)}  # where `evaluate` keeps its files
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

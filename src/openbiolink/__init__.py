@@ -114,6 +114,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "huggingface":
+        return import_module("openbiolink.huggingface")
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"openbiolink.{module}"), name)
