@@ -104,7 +104,7 @@ def bootstrap_relations(
     types = sorted({row[0] for document in counted for row in document})
     documents = Counter(counted)
     rows = sorted(documents)
-    numbers = np.stack([_table(row, types) for row in rows]).reshape(len(rows), -1)
+    numbers = _table(rows, types).reshape(len(rows), -1)
     drawn = np.concatenate(
         [
             _scores(totals.reshape(len(totals), len(types), 3), result.settings)
@@ -165,7 +165,7 @@ def compare_relations(
     documents = Counter(zip(one, other, strict=True))
     rows = sorted(documents)
     counts = [documents[row] for row in rows]
-    tables = np.stack([np.stack([_table(system, types) for system in row]) for row in rows])
+    tables = np.stack([_table([row[system] for row in rows], types) for system in (0, 1)], axis=1)
     shape = tables.shape[1:]
     drawn = np.concatenate(
         [
@@ -209,10 +209,14 @@ def _count(predictions: Corpus, references: Corpus, options: RelationOptions) ->
     return counted, scorer.result()
 
 
-def _table(document: Counted, types: Sequence[str]) -> Values:
-    """What a document counts: shape (types, 3)."""
-    rows: Mapping[str, Any] = {row[0]: row[1:] for row in document}
-    return np.array([rows.get(name, (0, 0, 0)) for name in types], np.float64).reshape(len(types), 3)
+def _table(documents: Sequence[Counted], types: Sequence[str]) -> Values:
+    """What each document counts: shape (documents, types, 3)."""
+    place_of = {name: place for place, name in enumerate(types)}
+    table = np.zeros((len(documents), len(types), 3))
+    rows = np.repeat(np.arange(len(documents)), [len(document) for document in documents])
+    columns = np.array([place_of[row[0]] for document in documents for row in document], np.int64)
+    table[rows, columns] = np.array([row[1:] for document in documents for row in document]).reshape(-1, 3)
+    return table
 
 
 def _values(result: RelationResult) -> list[float]:
