@@ -241,11 +241,21 @@ def test_entities_of_several_types_and_none_are_told(tmp_path):
     assert "line 2: has no field 'ner'" in fault(dump(tmp_path / "c.jsonl", dygie(), bare | {"doc_key": "e"}))
 
 
-def test_a_composite_mention_describes_each_of_its_concepts(tmp_path):
+def test_a_concept_is_described_by_its_first_mention_that_is_of_it_alone(tmp_path):
     path = tmp_path / "a.txt"
-    path.write_text("7|t|A B and C.\n7\t0\t3\tA B\tX\tM:1,M:2\n7\t8\t9\tC\tY\tv|c.1A>G\n7\tr\tM:2\tv|c.1A>G\tNovel\n")
+    mentions = ["0\t3\tA B\tX\tM:1,M:2", "8\t9\tC\tY\tv|c.1A>G", "20\t21\tQ\tX\tM:2", "10\t11\tB\tX\tM:2"]
+    relations = ["r\tM:2\tv|c.1A>G\tNovel", "r\tM:1\tM:2"]
+    path.write_text("7|t|A B and C.\n" + "".join(f"7\t{line}\n" for line in mentions + relations))
     (document,), _ = read(path)
-    assert (document[1][0]["head"], document[1][0]["tail"]) == ("A B", "C")
+    assert [(one["head"], one["tail"]) for one in document[1]] == [("B", "C"), ("A B", "B")]
+
+
+def test_a_fact_is_known_by_any_name_of_an_entity_of_docred(tmp_path):
+    names = [[{"name": "a", "type": "X"}, {"name": "A", "type": "X"}], [{"name": "b", "type": "Y"}]]
+    path = dump(tmp_path / "a.json", docred(vertexSet=names))
+    for fact, known in ((("A", "r", "b"), 1), (("a", "r", "b"), 1), (("A", "r", "a"), 0), (("A", "s", "b"), 0)):
+        documents, _ = read(path)
+        assert scored(documents, documents, match="id", known_facts=[fact]).ign["known"] == known
 
 
 def test_brat_knows_roles_events_pieces_and_other_lines(tmp_path):
@@ -410,6 +420,69 @@ def test_deep_or_huge_json_is_refused_not_a_crash(tmp_path):
     assert "is no JSON that can be read" in fault(path)
     path.write_text('{"relations": [], "n": ' + "9" * 5000 + "}")
     assert "is no JSON that can be read" in fault(path, format="jsonl")
+
+
+def places_in(value, path=()):
+    """The path to every value inside a JSON value."""
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in items:
+        yield from places_in(one, (*path, key))
+
+
+def replaced(value, path, by):
+    if not path:
+        return by
+    copy = {**value} if isinstance(value, dict) else [*value]
+    copy[path[0]] = replaced(value[path[0]], path[1:], by)
+    return copy
+
+
+@pytest.mark.parametrize("name", ["json", "jsonl", "dygie", "spert", "docred"])
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_a_file_with_any_wrong_value_is_read_or_refused(name, data, tmp_path_factory):
+    """No other exception is raised, whatever is in the place of whatever."""
+    side = data.draw(st.sampled_from([0, 1]))
+    path = EXAMPLES / PAIRS[name][side]
+    text = path.read_text()
+    content = [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text)
+    place = data.draw(st.sampled_from([one for one in places_in(content) if one]))
+    wrong = data.draw(
+        st.sampled_from([None, True, -1, 10**30, 0.5, "", "treats", [], {}, [[]], [None], {"relations": 1}])
+    )
+    other = tmp_path_factory.mktemp("any") / path.name
+    changed = replaced(content, place, wrong)
+    dump(other, *(changed if path.suffix == ".jsonl" else [changed]))
+    for sort in (None, name):
+        try:
+            documents = [
+                *read_relations(
+                    other, format=sort, side=("references", "predictions")[side], entities=EXAMPLES / PAIRS[name][0]
+                )
+            ]
+        except InputError as error:
+            assert str(error).startswith(str(other))
+        else:
+            assert all(isinstance(one["type"], str) for _, relations in documents for one in relations)
+
+
+@pytest.mark.parametrize("name", ["brat", "pubtator"])
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_a_text_file_with_any_wrong_cell_is_read_or_refused(name, data, tmp_path_factory):
+    path = EXAMPLES / {"brat": "brat-predictions/made-up-1.ann", "pubtator": "predictions.pubtator"}[name]
+    parts = re.split(r"([\t\n |:])", path.read_text())
+    at = data.draw(st.integers(0, len(parts) - 1))
+    parts[at] = data.draw(st.sampled_from(["", "\t", "\n", "²", "-1", "T2", "99999999999999999999", "|", ":", "Arg1"]))
+    other = tmp_path_factory.mktemp("any") / path.name
+    other.write_text("".join(parts), encoding="utf-8")
+    try:
+        documents = [*read_relations(other, format=name, side="predictions")]
+    except InputError as error:
+        assert str(error).startswith(str(other))
+    else:
+        assert all(one["type"] for _, relations in documents for one in relations)
 
 
 # Pairs of documents

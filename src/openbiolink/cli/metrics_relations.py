@@ -106,7 +106,7 @@ def relations(
     options: dict[str, Any] = {
         "mode": mode,
         "match": "span" if mode == "relaxed" and match is None else match or inputs.match,
-        "relation_types": _names(types) or None,
+        "relation_types": _names(types) if types else None,
         "types_from": types_from,
         "symmetric": _names(symmetric),
         "leave_out": _names(leave_out),

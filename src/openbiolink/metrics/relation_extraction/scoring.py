@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from openbiolink.errors import InputError
@@ -253,11 +254,22 @@ class _Tally:
 
 
 def _is_known(key: Key, relation: Relation, settings: Settings) -> bool:
-    """Whether training has the fact: the two texts, or the two ids where ids are compared."""
-    texts = settings.fact(key[0], settings.text(relation["head"]), settings.text(relation["tail"]))
-    by_id = settings.match == "id" and settings.fact(key[0], settings.text(key[1]), settings.text(key[3]))
+    """Whether training has the fact: any names of the two ends, or the two ids where ids are compared."""
     facts = settings.known_facts or frozenset()
-    return texts in facts or by_id in facts
+    if settings.match == "id" and settings.fact(key[0], settings.text(key[1]), settings.text(key[3])) in facts:
+        return True
+    ends = product(_names_of(relation, "head"), _names_of(relation, "tail"))
+    return any(settings.fact(key[0], settings.text(head), settings.text(tail)) in facts for head, tail in ends)
+
+
+def _names_of(relation: Relation, end: str) -> list[str]:
+    """The texts of a head or tail: that of its field, and all that documents of DocRED have for the entity."""
+    others = relation.get(f"{end}_names")
+    return (
+        [relation[end], *(name for name in others if isinstance(name, str))]
+        if isinstance(others, list)
+        else [relation[end]]
+    )
 
 
 class RelationScorer:
@@ -530,7 +542,8 @@ def score_relations(
         normalise: differences of heads and tails that do not matter: `case`, `blanks`, `unicode` (NFKC); none by
             default. Types are never changed.
         known_facts: (head, type, tail) of training, for the scores `ign` of `RelationScorer.result`; nothing changes
-            here.
+            here. A relation is known by its texts, by its ids where these are compared, or by any of the further names
+            that it may have as the lists `head_names` and `tail_names`.
         threshold: predictions with a lower `score` do not count; those without a score do.
 
     Returns:
