@@ -40,7 +40,7 @@ def demo_folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", ["cli.md", "sources.md", "catalogue.md"])
+@pytest.mark.parametrize("name", ["cli.md", "sources.md", "catalogue.md", "metric-reference.md"])
 def test_generated_pages_are_up_to_date(name):
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == make_docs().PAGES[name](), "run `make docs`"
 

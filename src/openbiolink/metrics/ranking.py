@@ -468,10 +468,10 @@ CHANCE_TIES = "optimistic or pessimistic ranks: what it says of chance holds for
 TEST_SIZE = "comparing test sets of different sizes: it grows with the number of queries"
 
 
-def _rows(ks: Sequence[int]) -> dict[str, Metric]:
-    means = {name: mean_metric(name) for name in ("mrr", *(f"hits@{k}" for k in ks), "mean_rank")}
+def _plain_rows(means: Mapping[str, Mean], ks: Sequence[int]) -> dict[str, Metric]:
+    """Metrics of ranks alone."""
     low = "≥ 1, low is good"
-    rows = {
+    return {
         "mrr": Metric(
             compute=means["mrr"].value, formula="mean of 1 / r", range="0 < … ≤ 1", source=TREC, not_for=OTHER_SIZES
         ),
@@ -505,6 +505,12 @@ def _rows(ks: Sequence[int]) -> dict[str, Metric]:
             source=HOYT,
             not_for="anything that mrr says already; it is the same number turned round",
         ),
+    }
+
+
+def _chance_rows(means: Mapping[str, Mean]) -> dict[str, Metric]:
+    """Metrics set against random ranks."""
+    rows = {
         "adjusted_mean_rank": Metric(
             compute=_share_of_chance,
             formula="mean_rank / E(mean_rank)",
@@ -536,7 +542,10 @@ def _rows(ks: Sequence[int]) -> dict[str, Metric]:
     return rows
 
 
-METRICS: Mapping[str, Metric] = MappingProxyType(_rows(KS))
+MEAN_METRICS: Mapping[str, Mean] = MappingProxyType(
+    {name: mean_metric(name) for name in ("mrr", *(f"hits@{k}" for k in KS), "mean_rank")}
+)
+METRICS: Mapping[str, Metric] = MappingProxyType(_plain_rows(MEAN_METRICS, KS) | _chance_rows(MEAN_METRICS))
 
 
 def all_metrics(ranks: Iterable[float], candidates: Candidates | None = None) -> dict[str, float | None]:

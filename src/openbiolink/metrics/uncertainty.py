@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from openbiolink.errors import InputError
-from openbiolink.metrics.ranking import KS, check_ranks, mean_metric, tally_ranks
+from openbiolink.metrics.ranking import MEAN_METRICS, check_ranks, mean_metric, tally_ranks
 from openbiolink.metrics.resampling import (
     CONFIDENCE,
     RESAMPLES,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 Values = npt.NDArray[np.float64]
 
-MEANS = ("mrr", *(f"hits@{k}" for k in KS), "mean_rank")
+MEANS = tuple(MEAN_METRICS)
 NOISE = 2.0**-50  # more than two sums of two rounded fractions 1 / rank may differ by where they are equal
 
 
