@@ -29,7 +29,7 @@ SCORES = ("p", "r", "f1")
 def relations(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="JSON with `references` and `predictions`, or DyGIE++ with both."),
+        typer.Argument(metavar="FILE", help="JSON with `references` and `predictions`, or DyGIE++ with both."),
     ] = None,
     references: Annotated[Path | None, typer.Option(metavar="FILE", help="What should be found.")] = None,
     predictions: Annotated[Path | None, typer.Option(metavar="FILE", help="What was found.")] = None,
@@ -92,8 +92,8 @@ def relations(
 ) -> None:
     """Score extracted relations against references: JSON, JSONL, DyGIE++, SpERT, DocRED, BRAT, PubTator.
 
-    Documents are matched by id where both files have ids, else by position. Files are read as streams where neither
-    --errors, --html, --bootstrap nor --against needs all documents at once.
+    Documents are matched by id, or by position where neither file has ids. Files are read as streams where none of
+    --errors, --html, --bootstrap and --against needs all documents at once.
     """
     _check_targets(html, errors)
     said: list[str] = []
