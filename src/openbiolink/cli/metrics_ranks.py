@@ -134,8 +134,8 @@ def _uncertain(
         other = _rows([against], columns)
         if rows.shape != other.shape:
             raise InputError(
-                f"{against}: has {len(other)} lines of {other.shape[1]} ranks, expected {len(rows)} of {rows.shape[1]} as "
-                f"in {', '.join(map(str, files))}; give ranks of the same queries in the same order"
+                f"{against}: has {len(other)} lines of {other.shape[1]} ranks, expected {len(rows)} of {rows.shape[1]} "
+                f"as in {', '.join(map(str, files))}; give ranks of the same queries in the same order"
             )
         pairs = compare_ranks(other, rows, metrics, **draws)
         found["comparison"] = {"against": against.name, "metrics": {name: asdict(one) for name, one in pairs.items()}}

@@ -357,8 +357,8 @@ class RelationScorer:
         counts = self._tally.count(prediction, reference, document, self._settings)
         return tuple((name, of[0], of[1], of[2]) for name, of in sorted(counts.items()))
 
-    def merge(self, other: RelationScorer) -> None:
-        """Count the documents of another scorer as well, which stays as it is.
+    def merge(self, other: RelationScorer) -> Self:
+        """Count the documents of another scorer as well, which stays as it is; gives this one back.
 
         Raises:
             InputError: its options are others.
@@ -368,6 +368,7 @@ class RelationScorer:
             name = unlike[0]
             raise InputError(f"scorers differ in {name}: {mine[name]!r} and {its[name]!r}; merge those of one setting")
         self._tally.merge(other._tally)
+        return self
 
     def _identity(self) -> dict[str, Any]:
         """The settings, with a checksum for the known facts."""
