@@ -43,7 +43,7 @@ def load(tmp_path_factory):
         patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("hf")))
         patch.setenv("HF_HUB_OFFLINE", "1")
         evaluate = pytest.importorskip("evaluate", reason="pip install 'openbiolink[huggingface]' to try the modules")
-        yield lambda name: evaluate.load(huggingface.path(name), keep_in_memory=True)
+        yield lambda name: evaluate.load(huggingface.path(name))
 
 
 @pytest.fixture(scope="module")
@@ -235,6 +235,7 @@ def test_what_is_no_text_is_refused_wherever_it_stands(module, field, bad):
 def test_other_mistakes_are_one_line_and_leave_nothing_behind(module, given, said):
     for _ in range(2):
         assert said in refused(module, **given)
+        assert [*Path(module.data_dir).glob("*.arrow")] == []
     assert module.compute(predictions=[[ACID], []], references=[[ACID], [ACID]])["ALL"]["r"] == 50.0
 
 

@@ -66,9 +66,15 @@ def _stored(relations: object, side: str, document: Name) -> list[Row]:
 
 
 def _row(relation: Relation) -> Row:
+    row = {field: relation[field] for field in TEXTS}
+    row[PACKED] = _packed(relation) if len(relation) > len(TEXTS) else ""
+    return row
+
+
+def _packed(relation: Relation) -> str:
+    """What some options look at, as JSON; nothing where there is none of it."""
     extras = {field: relation[field] for field in EXTRAS if relation.get(field) is not None}
-    packed = json.dumps(extras, ensure_ascii=False, default=repr) if extras else ""
-    return {field: relation[field] for field in TEXTS} | {PACKED: packed}
+    return json.dumps(extras, ensure_ascii=False, default=repr) if extras else ""
 
 
 def _is_unicode(text: str) -> bool:

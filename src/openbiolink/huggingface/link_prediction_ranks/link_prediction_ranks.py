@@ -54,15 +54,12 @@ class LinkPredictionRanks(evaluate.Metric):
             ValueError: a k is no whole number of at least 1, something is no rank, or there are none; one line that
                 says which. What was added before stays if `ks` or `ranks` are wrong.
         """
-        try:
-            ks = [check_k(k) for k in ks]
-        except InputError as error:
-            raise ValueError(str(error)) from error
+        ks = [check_k(k) for k in ks]
         if self.writer is None and ranks is None:
             raise ValueError("there are no ranks; give them here, or to add or add_batch before")
         found: dict[str, Any] | InputError | None = super().compute(ranks=ranks, ks=ks)
         if isinstance(found, InputError):
-            raise ValueError(str(found)) from found
+            raise found
         return found
 
     def add_batch(self, *, ranks: Any = None) -> None:
@@ -73,11 +70,7 @@ class LinkPredictionRanks(evaluate.Metric):
         """
         if not isinstance(ranks, Iterable):
             raise ValueError(f"ranks are {ranks!r}, expected one number per rank; give a list or an array")
-        try:
-            checked = check_ranks(ranks)
-        except InputError as error:
-            raise ValueError(str(error)) from error
-        super().add_batch(ranks=checked.tolist())
+        super().add_batch(ranks=check_ranks(ranks).tolist())
 
     def add(self, *, rank: Any = None) -> None:
         """Add one rank.

@@ -74,17 +74,14 @@ class RelationExtraction(evaluate.Metric):
             ValueError: an option is wrong, or something is no relation; one line that says where and which field. What
                 was added before stays if an option, `predictions` or `references` is wrong.
         """
-        try:
-            RelationScorer(**options)
-        except InputError as error:
-            raise ValueError(str(error)) from error
+        RelationScorer(**options)  # refuses what no option may be
         if self.writer is None and predictions is None and references is None:
             raise ValueError("there are no documents; give predictions and references here, or to add or add_batch")
         found: dict[str, Any] | InputError | None = super().compute(
             predictions=predictions, references=references, **options
         )
         if isinstance(found, InputError):
-            raise ValueError(str(found)) from found
+            raise found
         return found
 
     def add_batch(self, *, predictions: Any = None, references: Any = None) -> None:
@@ -107,10 +104,7 @@ class RelationExtraction(evaluate.Metric):
     def _checked(self, predictions: Any, references: Any) -> dict[str, Any]:
         """The rows to store; here, since `evaluate` changes values that do not fit, without a word."""
         first = 0 if self.writer is None else self._documents
-        try:
-            rows = rows_of(predictions=predictions, references=references, first=first)
-        except InputError as error:
-            raise ValueError(str(error)) from error
+        rows = rows_of(predictions=predictions, references=references, first=first)
         self._documents = first + len(rows["predictions"])
         return rows
 
