@@ -367,7 +367,7 @@ def test_a_column_for_each_side(tmp_path, names):
     ("content", "fault"),
     [
         ("1\n0\n2\n", r"line 2: is 0, but ranks start at 1"),
-        ("1\n\nnan\n2\nfour\n-3\n1_0\n", r"line 3: 'nan' is no rank \(also line 5 'four' is no rank; line 6 '-3' is .*others\)"),
+        ("1\n\nnan\n2\nfour\n-3\n1_0\n", r"line 3: 'nan' is no rank \(also line 5 'four' .*; line 6 '-3' .* others\)"),
         ("+5\n", "line 1: '\\+5' names no column|line 1: '\\+5' is no rank"),
         ("\uff11\n", "is no rank"),
         ("1 2\n", "line 1: '1 2' is no rank"),

@@ -245,9 +245,7 @@ def _about(path: Path, text: str) -> dict[str, Any]:
     """What is said of the ranks, checked as far as anything rests on it."""
     try:
         about: dict[str, Any] = json.loads(text)
-        if about["format"] != FORMAT:
-            raise InputError(f"{path}: has the format {about['format']!r}, expected {FORMAT!r}; write it again")
-        check_ties(about["ties"])
+        kind, ties = about["format"], about["ties"]
         mappings = [about["dataset"], about["candidate_set"], about["not_listed_by_side"]]
         texts = [
             about["model"],
@@ -259,10 +257,11 @@ def _about(path: Path, text: str) -> dict[str, Any]:
         numbers = [about["left_out"], *(about["sample"] or {}).values(), *mappings[2].values()]
         sound = all(isinstance(one, Mapping) for one in mappings) and all(isinstance(one, str) for one in texts)
         sound = sound and all(isinstance(one, int) for one in (*numbers, about["higher_is_better"]))
-    except InputError:
-        raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: what it says of its ranks is damaged ({error!r}); write it again") from error
+    if kind != FORMAT:
+        raise InputError(f"{path}: has the format {kind!r}, expected {FORMAT!r}; write it again")
+    check_ties(ties)
     if not sound:
         raise InputError(f"{path}: what it says of its ranks is damaged; write it again")
     return about
