@@ -243,9 +243,15 @@ def _read_text(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, A
 
 def _about(path: Path, text: str) -> dict[str, Any]:
     """What is said of the ranks, checked as far as anything rests on it."""
+    damaged = f"{path}: what it says of its ranks is damaged"
     try:
         about: dict[str, Any] = json.loads(text)
-        kind, ties = about["format"], about["ties"]
+        kind = about["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{damaged} ({error!r}); write it again") from error
+    if kind != FORMAT:
+        raise InputError(f"{path}: has the format {kind!r}, expected {FORMAT!r}; write it again")
+    try:
         mappings = [about["dataset"], about["candidate_set"], about["not_listed_by_side"]]
         texts = [
             about["model"],
@@ -257,13 +263,12 @@ def _about(path: Path, text: str) -> dict[str, Any]:
         numbers = [about["left_out"], *(about["sample"] or {}).values(), *mappings[2].values()]
         sound = all(isinstance(one, Mapping) for one in mappings) and all(isinstance(one, str) for one in texts)
         sound = sound and all(isinstance(one, int) for one in (*numbers, about["higher_is_better"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: what it says of its ranks is damaged ({error!r}); write it again") from error
-    if kind != FORMAT:
-        raise InputError(f"{path}: has the format {kind!r}, expected {FORMAT!r}; write it again")
+        ties = about["ties"]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{damaged} ({error!r}); write it again") from error
+    if not sound or not isinstance(ties, str):
+        raise InputError(f"{damaged}; write it again")
     check_ties(ties)
-    if not sound:
-        raise InputError(f"{path}: what it says of its ranks is damaged; write it again")
     return about
 
 
