@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test lint types check-real check-bel check-kgx check-space docs clean
+.PHONY: help demo test lint types check-real check-bel check-kgx docs clean
 
 help:  ## Show these targets.
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -51,16 +51,8 @@ check-bel: $(VENV)/test .bel/ready  ## Read BEL files with PyBEL, in an environm
 check-kgx: $(VENV)/test .kgx/ready  ## Check KGX files with KGX, in an environment of its own.
 	OPENBIOLINK_KGX_PYTHON=$(CURDIR)/.kgx/bin/python $(BIN)/python -m pytest tests/test_writers_kgx.py
 
-.space/ready: tests/space-requirements.txt pyproject.toml
-	$(PYTHON) -m venv .space
-	.space/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< --editable .
-	@touch $@
-
-check-space: $(VENV)/test .space/ready  ## Score examples on the HuggingFace pages in a browser, with Gradio in an environment of its own.
-	OPENBIOLINK_SPACE_PYTHON=$(CURDIR)/.space/bin/python $(BIN)/python -m pytest tests/test_huggingface.py -k browser
-
 docs: $(VENV)/test  ## Write the generated pages of docs/ anew.
 	$(BIN)/python tools/make_docs.py
 
 clean:  ## Remove the environment and what the tools left.
-	rm -rf $(VENV) .bel .kgx .space .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bel .kgx .pytest_cache .mypy_cache .ruff_cache .hypothesis
