@@ -159,20 +159,3 @@ def chance_of_difference(references, first, second, metric, **options):
         further += abs(difference(one, other)) >= seen - 1e-9
         ways += 1
     return further / ways
-
-
-def plain(predictions, references):
-    """Strict scores as one would write them down: sets of five texts, a type at a time; nothing is checked."""
-    texts = ("head", "head_type", "type", "tail", "tail_type")
-    counts = {}
-    for predicted, referenced in zip(predictions, references, strict=True):
-        found, right = (
-            {tuple(relation[text] for text in texts) for relation in side} for side in (predicted, referenced)
-        )
-        for key in found | right:
-            row = counts.setdefault(key[2], [0, 0, 0])
-            row[0 if key in found and key in right else 1 if key in found else 2] += 1
-    rows = {kind: scores_of(*counts[kind], 100) for kind in sorted(counts)}
-    sums = [sum(row[place] for row in counts.values()) for place in range(3)]
-    means = {f"Macro_{name}": sum(row[name] for row in rows.values()) / len(rows) for name in ("f1", "p", "r")}
-    return {**rows, "ALL": scores_of(*sums, 100) | means}
