@@ -103,3 +103,13 @@ def test_the_program_measures_a_small_split_and_the_page_shows_it(tmp_path):
     assert len(entry["products"]["seconds"]["wall"]) == 3
     assert 100 < entry["queries"] <= 200
     assert "| 2,000 entities | DistMult 16 |" in make_page.make_page(results)
+
+
+def test_the_page_of_metrics_is_what_its_results_make():
+    program = load("bench_metrics")
+    results = json.loads(program.RESULTS.read_text(encoding="utf-8"))
+    assert program.PAGE.read_text(encoding="utf-8") == program.make_page(results)
+    for metric, programs in results["peers"].items():
+        for name, one in programs.items():
+            assert one["value"] == pytest.approx(programs["naive"]["value"], rel=1e-6), (metric, name)
+    assert {"ranx", "torchmetrics", "pykeen"} <= results["peers"]["mrr"].keys()
