@@ -39,10 +39,11 @@ def card_of(name):
 def load(tmp_path_factory):
     """`evaluate.load`, which keeps its files in a folder of its own and may not ask for others."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("hf")))
+        home = str(tmp_path_factory.mktemp("hf"))
+        patch.setenv("HF_HOME", home)
         patch.setenv("HF_HUB_OFFLINE", "1")
         evaluate = pytest.importorskip("evaluate", reason="pip install 'openbiolink[huggingface]' to try the modules")
-        yield lambda name: evaluate.load(huggingface.path(name))
+        yield lambda name: evaluate.load(huggingface.path(name), cache_dir=home)  # it may be imported already
 
 
 @pytest.fixture(scope="module")

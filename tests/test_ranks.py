@@ -457,6 +457,8 @@ def test_parts_of_a_large_file_are_counted_by_processes(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="line 40001: 'nan' is no rank"):
         read_ranks(text, workers=2)
     assert PART > 20_000
+    text.write_text("1\n4\n")
+    assert metrics_parallel(text, workers=2) == metrics_parallel([str(text)], workers=2) == whole([1, 4])
 
 
 def test_a_script_without_a_guard_is_told_so(tmp_path):

@@ -14,9 +14,11 @@ pieces, in whatever order the pieces came, and whoever counted them.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +27,7 @@ from openbiolink.errors import InputError
 from openbiolink.metrics.ranking import KS, Tally, check_k, check_ranks, count_ranks, summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from openbiolink.metrics.ranking import Counts, Ranks
 
@@ -277,23 +279,34 @@ def _is_list(one: Any) -> bool:
     return hasattr(one, "__iter__") and getattr(one, "ndim", None) != 0
 
 
-def metrics_parallel(ranks: Iterable[float], workers: int = 4, ks: Sequence[int] = KS) -> dict[str, Any]:
-    """Metrics of an array of ranks, counted by several threads; equal to those of one, to the last digit.
+def metrics_parallel(
+    ranks: Iterable[float] | Path | str | Sequence[Path | str], workers: int = 4, ks: Sequence[int] = KS
+) -> dict[str, Any]:
+    """Metrics of ranks that several workers count; equal to those of one, to the last digit.
 
-    NumPy counts outside of Python's lock only in part, so that more than one thread is worth it for large arrays of
-    fractions alone. For files see `openbiolink.metrics.rank_files.read_ranks`, which takes processes.
+    An array is counted by threads, of which more than one is rarely worth it: a million ranks take milliseconds. Files
+    are counted by processes, see `openbiolink.metrics.read_ranks`.
 
     Args:
-        ranks: as in `ranking_metrics`.
-        workers: how many threads.
+        ranks: as in `ranking_metrics`; or a file, or several.
+        workers: how many threads or processes.
         ks: the k of hits@k.
 
+    Returns:
+        What `summary` gives.
+
     Raises:
-        InputError: as `ranking_metrics`, or there is not at least one worker.
+        InputError: as `ranking_metrics` or `read_ranks`, or there is not at least one worker.
     """
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise InputError(f"workers={workers!r}; expected a whole number of at least 1")
-    array = check_ranks(ranks)
+    if isinstance(ranks, (str, Path)) or (
+        isinstance(ranks, Sequence) and ranks and all(isinstance(one, (str, Path)) for one in ranks)
+    ):
+        from openbiolink.metrics.rank_files import read_ranks
+
+        return read_ranks(cast("Sequence[str]", ranks), ks, workers=workers).result()
+    array = check_ranks(cast("Iterable[float]", ranks))
     evaluator = RankingEvaluator(ks)
     with ThreadPoolExecutor(workers) as pool:
         for piece in pool.map(count_ranks, np.array_split(array, workers)):

@@ -368,6 +368,8 @@ def _ftp_faults(words: str) -> Iterator[None]:
         raise InputError(f"answers {'530 (not logged in)' if words.startswith('530') else words}") from None
     except ftplib.all_errors as error:
         raise CutError(f"{words} ({_reason(error)})") from error
+    except InputError:
+        raise
     except ValueError:
         raise InputError("has a line end in its path") from None
 
