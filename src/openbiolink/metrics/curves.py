@@ -57,7 +57,6 @@ def plot_hits_curve(ranks: Curves, max_n: int = MAX_N, *, ax: Any = None, path: 
     """
     try:
         from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
     except ImportError as error:
         raise InputError("plots need Matplotlib; install openbiolink[plot]") from error
     axes = Figure(figsize=(7, 4.5), layout="constrained").add_subplot() if ax is None else ax
@@ -67,7 +66,8 @@ def plot_hits_curve(ranks: Curves, max_n: int = MAX_N, *, ax: Any = None, path: 
             np.arange(1, max_n + 1), values, marker="o" if max_n <= 50 else None, markersize=4, label=name or None
         )
     axes.set(xlabel="n", ylabel="hits@n", title="Share of answers among the first n", ylim=(0, 1.02))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    step = max(1, 5 * round(max_n / 25)) if max_n > 10 else 1
+    axes.set_xticks([1, *range(step if step > 1 else 2, max_n + 1, step)])
     axes.grid(visible=True, alpha=0.3)
     if any(curves):
         axes.legend()
