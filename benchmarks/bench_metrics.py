@@ -62,6 +62,7 @@ def measure_ranks(folder, repeats):
 
     ranks = np.random.default_rng(0).integers(1, 1000, MILLION)
     listed, halves = ranks.tolist(), ranks / 2 + 0.5
+    wide = np.random.default_rng(4).integers(1, 184_733, MILLION)
     files = {
         "text file": folder / "ranks.txt",
         "text file, gzip": folder / "ranks.txt.gz",
@@ -73,8 +74,11 @@ def measure_ranks(folder, repeats):
     rows = (f"{rank}\tr{rank % 30}\t{'head' if rank % 2 else 'tail'}\n" for rank in listed)
     files["TSV, by relation and side"].write_text("rank\trelation\tside\n" + "".join(rows))
     calls = {
-        "array of whole ranks": lambda: ranking_metrics(ranks),
-        "array of halves": lambda: ranking_metrics(halves),
+        "array of whole ranks up to 1,000": lambda: ranking_metrics(ranks),
+        "array of halves up to 500": lambda: ranking_metrics(halves),
+        "array of whole ranks up to 184,732": lambda: ranking_metrics(wide),
+        "array of halves up to 184,732": lambda: ranking_metrics(wide / 2 + 0.5),
+        "array of whole ranks up to 10 million": lambda: ranking_metrics(wide * 54),
         "list": lambda: ranking_metrics(listed),
         "MRR alone, array": lambda: mrr(ranks),
         "Hits@10 alone, array": lambda: hits_at(ranks, 10),

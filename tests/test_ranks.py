@@ -5,6 +5,8 @@ import json
 import subprocess
 import sys
 import zipfile
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from openbiolink.cli import app
 from openbiolink.errors import InputError, ScoreError
 from openbiolink.metrics import (
     RankingEvaluator,
+    all_metrics,
     average_tied,
     bootstrap_ranks,
     compare_ranks,
@@ -138,6 +141,12 @@ def test_an_evaluator_starts_anew_and_keeps_to_its_groups():
         {"groups": [{"labels": ["x"], "ranks": [1], "counts": [1], "not_found": 0}]},
         {"groups": [{"labels": [], "ranks": [1], "counts": [1], "not_found": -1}]},
         {"groups": [{"labels": []}]},
+        {"groups": [{"labels": [], "ranks": [1, 2], "counts": [1.5, 2], "not_found": 0}]},
+        {"groups": [{"labels": [], "ranks": [1, 2], "counts": ["1", "2"], "not_found": 0}]},
+        {"groups": [{"labels": [], "ranks": [1, 2], "counts": [1, True], "not_found": 0}]},
+        {"groups": [{"labels": [], "ranks": [1], "counts": [10**30], "not_found": 0}]},
+        {"groups": [{"labels": [], "ranks": [1], "counts": [1], "not_found": 10**30}]},
+        {"groups": [{"labels": [], "ranks": [1, float("inf")], "counts": [1, 1], "not_found": 0}]},
         {"groups": 3},
         {"ks": [0]},
     ],
@@ -155,6 +164,35 @@ def test_memory_grows_with_different_ranks_only():
         evaluator.add_batch(np.tile(np.arange(1, 101), 1000))
     assert len(json.dumps(evaluator.state())) < 3000
     assert evaluator.num_ranks == 5_000_000
+
+
+def test_a_rank_is_not_larger_than_its_number_of_candidates():
+    for ranks, candidates, fault in [
+        ([1, 50, 100, 10], [5] * 4, "3 ranks are 10 or worse, but 0 queries have as many candidates"),
+        ([6, 6], [5, 9], "2 ranks are 6 or worse, but 1 queries"),
+        ([1, float("inf")], [5, 5], "1 ranks are inf or worse"),
+    ]:
+        with pytest.raises(InputError, match=fault):
+            all_metrics(ranks, np.array(candidates))
+    assert all_metrics([9, 1.5], np.array([2, 9]))["mean_rank"] == 5.25
+
+
+def test_names_of_groups_are_none_of_the_result():
+    for name in ("count", "mrr", "hits@7", "groups"):
+        with pytest.raises(InputError, match="is the name of a number of the result"):
+            RankingEvaluator(by=[name])
+    for ks in (3, "13", (0,), (1.5,)):
+        with pytest.raises(InputError, match="whole number"):
+            RankingEvaluator(ks)
+        with pytest.raises(InputError, match="whole number"):
+            ranking_metrics([1], ks)
+    with pytest.raises(InputError, match="has counted no ranks"):
+        RankingEvaluator().merge({"count": 1})
+    with pytest.raises(InputError, match=r"^chunk 2: rank 2 of 2 is 0;"):
+        metrics_from_chunks([1, 2, 3, 0], chunk_size=2)
+    for workers in (1, 2):
+        with pytest.raises(InputError, match="there are no ranks"):
+            metrics_parallel([], workers=workers)
 
 
 @pytest.mark.parametrize("size", [0, -1, True, 2.5])
@@ -183,8 +221,13 @@ def test_series_and_tensors_are_ranks():
 
     for kind in (pd.Series, torch.tensor, tuple, np.array):
         assert ranking_metrics(kind(TUTORIAL)) == ranking_metrics(TUTORIAL)
-    with pytest.raises(InputError, match="text"):
-        ranking_metrics("123")
+    for wrong in ("123", None, 3, {1, 2}, {1: 2}, np.ma.array([1, 2, 99], mask=[0, 0, 1])):
+        for metric in (ranking_metrics, mrr, RankingEvaluator().add_batch):
+            with pytest.raises(ValueError, match=r"^ranks are "):
+                metric(wrong)
+    assert mrr([Decimal(2), Fraction(3, 2), 10**30]) == pytest.approx((1 / 2 + 2 / 3) / 3)
+    with pytest.raises(InputError, match="cannot be read as numbers"):
+        mrr([10**400])
     with pytest.raises(InputError, match=r"rank 2 of 3 is 'two'"):
         ranking_metrics([1, "two", 3])
     with pytest.raises(InputError, match=r"rank 1 of 2 is True"):
@@ -235,8 +278,10 @@ def test_scores_that_cannot_be_ranked_are_refused():
     assert ranks_from_scores([[1.0, float("nan")]], [0], mask=[[False, True]]).tolist() == [1.0]
     assert ranks_from_scores([3.0, 4.0], 0) == 2.0
     for scores, places, fault in [
-        ([[1, 2]], [2], "none of 0 to 1"),
-        ([[1, 2]], [-1], "none of 0 to 1"),
+        ([[1, 2]], [2], r"true_index is 2 at \(0,\), of 2 candidates"),
+        ([[1, 2], [1, 2]], [0, -1], r"true_index is -1 at \(1,\), of 2 candidates"),
+        ([[1, 2]], [0.5], "of type float64"),
+        (np.ma.array([[1, 2]], mask=[[0, 1]]), [0], "masked array"),
         ([[1, 2]], [0, 1], r"shape \(1, 2\)"),
         ([["a", "b"]], [0], "type <U1"),
     ]:
@@ -378,6 +423,12 @@ def test_a_column_for_each_side(tmp_path, names):
         ("", "there are no ranks"),
         ("rank\tside\n", "there are no ranks"),
         ("1e999\n", "too large"),
+        ("1\n2\tx\n", r"line 2: '2\\tx' is no rank"),
+        ("rank\n1\t2\n", r"line 2: '1\\t2' is no rank"),
+        ("# x\n1\n", "line 1: '# x' is no rank"),
+        ("head_rank\n1\n", "line 1: 'head_rank' names no column of ranks"),
+        ("rank\thead_rank\ttail_rank\n1\t2\t3\n", "has rank and head_rank or tail_rank; say by"),
+        (f"1\n{'9' * 400}\n", "line 2: '9{40}…' is no rank"),
         ("0.99999\n", "ranks start at 1"),
     ],
 )  # fmt: skip
@@ -400,6 +451,17 @@ def test_columns_that_are_not_there_are_named(tmp_path):
         read_ranks(path, columns=["x"])
     with pytest.raises(InputError, match="asked for 3 columns"):
         read_ranks(path, columns=["rank", "relation", "rank"])
+    with pytest.raises(InputError, match="asked twice for the column rank"):
+        read_ranks(path, columns=["rank", "rank"])
+    with pytest.raises(InputError, match="has no groups in the column of ranks rank"):
+        read_ranks(path, by=["rank"])
+    one = tmp_path / "one.tsv"
+    one.write_text("rank\n1\n")
+    with pytest.raises(InputError, match="has no groups in the column of ranks rank"):
+        read_ranks(one, by=["rank"])
+    path.write_bytes(b"rank\trelation\n1\ta\n\n1\t\xff\n")
+    with pytest.raises(InputError, match=r"line 4: b'.xff' is not UTF-8"):
+        read_ranks(path, by=["relation"])
     with pytest.raises(InputError, match="no such file"):
         read_ranks(tmp_path / "absent.txt")
 
@@ -507,9 +569,23 @@ def test_a_comparison_is_paired():
     assert (same.difference, same.p, same.needed) == (0.0, 1.0, None)
     with pytest.raises(InputError, match="shapes"):
         compare_ranks([1, 2], [1])
-    for wrong in ([], [1, float("inf")], [[[1]]]):
-        with pytest.raises(InputError):
+    for wrong, fault in (
+        ([], "no ranks"),
+        ([1, float("inf")], "leave mean_rank out"),
+        ([[[1]]], "have shape"),
+        ([0], "is 0"),
+    ):
+        with pytest.raises(InputError, match=fault):
             bootstrap_ranks(np.array(wrong))
+        with pytest.raises(InputError, match=fault):
+            bootstrap_ranks(wrong)
+
+
+def test_intervals_of_what_was_not_found():
+    found = bootstrap_ranks([1, float("inf"), 2, float("inf")], ["mrr", "hits@1"])
+    assert (found["mrr"].value, found["hits@1"].value) == (0.375, 0.25)
+    apart = compare_ranks([1, float("inf"), 2], [float("inf"), float("inf"), 1], ["mrr"])["mrr"]
+    assert (apart.wins, apart.ties, apart.losses) == (1, 1, 1)
 
 
 # the command
@@ -558,8 +634,23 @@ def test_kept_ranks_are_read_too(tmp_path):
         assert {group["side"]: group["mrr"] for group in found["groups"]} == {
             side: result.metrics(side)["mrr"] for side in ("head", "tail")
         }
-        assert "openbiolink compare" in str(run(tmp_path / name, "--bootstrap", 5).exception)
+        assert "openbiolink compare" in str(run(tmp_path / name, "--bootstrap", 50).exception)
         assert "grouped by relation and side alone" in str(run(tmp_path / name, "--by", "type").exception)
+
+
+def test_the_command_refuses_what_would_mislead(tmp_path):
+    path = tmp_path / "ranks.tsv"
+    path.write_text("rank\tcount\n1\t\x1b[31ma\ninf\tb\n")
+    assert "given twice" in str(run(path, path).exception)
+    assert "is the name of a number of the result" in str(run(path, "--by", "count").exception)
+    assert "too few draws" in str(run(path, "--bootstrap", 1).exception)
+    assert run(path, "--bootstrap", 10**9).exit_code != 0
+    found = json.loads(run(path, "--bootstrap", 20, "--json").stdout)
+    assert list(found["intervals"]) == ["mrr", "hits@1", "hits@3", "hits@10"]
+    path.write_text("rank\tkind\n1\t\x1b[31ma\ninf\tb\n")
+    assert "\x1b" not in run(path, "--by", "kind").stdout
+    with pytest.raises(InputError, match="no curves"):
+        plot_hits_curve({})
 
 
 @pytest.mark.parametrize("ks", ["", "0", "1,x", "1.5", "-1", "\uff11"])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from openbiolink.metrics.accumulator import RankingEvaluator
 
 FORMAT = "openbiolink-rank-metrics/1"
+FEWEST = 10  # draws that an interval needs
 LARGE = 1 << 26  # bytes of files from which on progress is shown
 
 
@@ -49,7 +50,9 @@ def ranks(
         typer.Option(metavar="FILE", help="Draw hits@n for n up to 20 (PNG, SVG or PDF); also printed as text."),
     ] = None,
     workers: Annotated[int, typer.Option(metavar="N", min=1, help="Processes, for several or large files.")] = 1,
-    bootstrap: Annotated[int, typer.Option(metavar="N", min=0, help="Draws for 95 % intervals; 0 for none.")] = 0,
+    bootstrap: Annotated[
+        int, typer.Option(metavar="N", min=0, max=100_000, help="Draws for 95 % intervals, 10 at least; 0 for none.")
+    ] = 0,
     against: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Other ranks of the same queries, line by line, to compare FILE with."),
@@ -63,6 +66,12 @@ def ranks(
     """
     from openbiolink.metrics.curves import plot_hits_curve, show_hits_curve
 
+    if 0 < bootstrap < FEWEST:
+        raise InputError(
+            f"--bootstrap {bootstrap}: too few draws for an interval; give {FEWEST} or more, or 0 for none"
+        )
+    if double := next((path for path in files if files.count(path) > 1), None):
+        raise InputError(f"{double}: is given twice, and its ranks would count twice; give every file once")
     counted = _counted(files, _whole(ks), _names(by), _names(columns) or None, workers)
     found: dict[str, Any] = {"format": FORMAT, "files": [path.name for path in files], **counted.result()}
     draws = {"seed": seed, "resamples": bootstrap or 1000}
@@ -80,7 +89,7 @@ def ranks(
         console.print(show_hits_curve(counted.tally()), markup=False)
         print(plot)
     if "not_found" in found:
-        note(f"{found['not_found']:,} answers were not found: they add 0 to MRR and hits, and have no mean rank")
+        note(f"answers that were not found: {found['not_found']:,}; they add 0 to MRR and hits, and have no mean rank")
 
 
 def _counted(
@@ -123,15 +132,19 @@ def _uncertain(
     draws: Mapping[str, int],
 ) -> dict[str, Any]:
     """Intervals, and the comparison with other ranks."""
+    import numpy as np
+
     from openbiolink.metrics.uncertainty import bootstrap_ranks, compare_ranks
 
-    metrics = ["mrr", *(f"hits@{k}" for k in ks), "mean_rank"]
     rows = _rows(files, columns)
+    other = None if against is None else _rows([against], columns)
+    metrics = ["mrr", *(f"hits@{k}" for k in ks)]
+    if np.isfinite(rows).all() and (other is None or np.isfinite(other).all()):
+        metrics.append("mean_rank")
     found: dict[str, Any] = dict(draws)
     if bootstrap:
         found["intervals"] = {name: asdict(one) for name, one in bootstrap_ranks(rows, metrics, **draws).items()}
-    if against is not None:
-        other = _rows([against], columns)
+    if against is not None and other is not None:
         if rows.shape != other.shape:
             raise InputError(
                 f"{against}: has {len(other)} lines of {other.shape[1]} ranks, expected {len(rows)} of {rows.shape[1]} "
@@ -163,6 +176,8 @@ def _rows(files: Sequence[Path], columns: Sequence[str] | None) -> Any:
 def _tables(found: Mapping[str, Any], by: Sequence[str], against: Path | None) -> list[Table]:
     from rich.table import Table
 
+    from openbiolink.metrics.relation_extraction.table import visible
+
     names = [
         "count",
         *(name for name in found if name == "mrr" or name.startswith("hits@")),
@@ -175,7 +190,7 @@ def _tables(found: Mapping[str, Any], by: Sequence[str], against: Path | None) -
     for name in names:
         metrics.add_column(name, justify="right")
     for group in found.get("groups", ()):
-        metrics.add_row(*(plain(group[name]) for name in by), *(_shown(name, group[name]) for name in names))
+        metrics.add_row(*(plain(visible(group[name])) for name in by), *(_shown(name, group[name]) for name in names))
     metrics.add_section()
     metrics.add_row(*(["all", *[""] * (len(by) - 1)] if by else []), *(_shown(name, found[name]) for name in names))
     tables = [metrics]

@@ -200,7 +200,7 @@ def is_kept(path: Path) -> bool:
     check_file(path)
     with path.open("rb") as stream:
         begins = stream.read(len(MAGIC))
-    return begins.startswith(MARK.encode()) if begins != MAGIC else _metadata(path) is not None
+    return begins.startswith(f"{MARK}{{".encode()) if begins != MAGIC else _metadata(path) is not None
 
 
 def _metadata(path: Path) -> str | None:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from openbiolink.errors import InputError
-from openbiolink.metrics.ranking import KS, Tally, check_k, check_ranks, count_ranks, summary
+from openbiolink.metrics.ranking import KS, Tally, check_ks, check_ranks, count_ranks, summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     Piece = tuple[Ranks, Counts]
 
 FORMAT = "openbiolink-ranks-state/1"
+KEYS = ("count", "not_found", "mrr", "mean_rank", "median_rank", "groups", "macro")
+LARGEST = 1 << 62  # a count
 CHUNK = 10_000  # ranks that are looked at together
 WAITING = 1 << 16  # ranks that were given one by one and are not counted yet
 
@@ -58,10 +60,12 @@ class RankingEvaluator:
 
     def __init__(self, ks: Sequence[int] = KS, *, by: Sequence[str] = ()) -> None:
         """Start without ranks."""
-        self.ks = tuple(dict.fromkeys(int(check_k(k)) for k in ks))
+        self.ks = check_ks(ks)
         self.by = (by,) if isinstance(by, str) else tuple(by)
         if len({*self.by}) < len(self.by):
             raise InputError(f"by={by!r} names the same grouping twice; give each once")
+        if taken := [name for name in self.by if name in KEYS or name.startswith("hits@")]:
+            raise InputError(f"by={taken[0]!r} is the name of a number of the result; call the grouping otherwise")
         self._counted: dict[Labels, Piece] = {}
         self._waiting: dict[Labels, list[float]] = {}
         self._number_waiting = 0
@@ -104,6 +108,8 @@ class RankingEvaluator:
 
     def count(self, labels: Labels, piece: Piece) -> None:
         """Add different ranks, in ascending order, and how often each occurred, to the group of these labels."""
+        if not len(piece[0]):
+            return
         there = self._counted.get(labels)
         self._counted[labels] = piece if there is None else _joined([there, piece])
 
@@ -113,6 +119,8 @@ class RankingEvaluator:
         Raises:
             InputError: the other one has other ks or is grouped otherwise.
         """
+        if not isinstance(other, RankingEvaluator):
+            raise InputError(f"{other!r} has counted no ranks; give a RankingEvaluator, or from_state(…)")
         if (self.ks, self.by) != (other.ks, other.by):
             raise InputError(
                 f"ks={other.ks}, by={other.by} cannot be merged into ks={self.ks}, by={self.by}; give both the same"
@@ -153,7 +161,7 @@ class RankingEvaluator:
             made = cls(state["ks"], by=state["by"])
             for group in state["groups"]:
                 made.count(*_checked_group(group, len(made.by)))
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise InputError(f"a state of ranks is damaged ({error!r}); make it with `state()`") from error
         return made
 
@@ -242,8 +250,11 @@ def metrics_from_chunks(
     0.19
     """
     evaluator = RankingEvaluator(ks)
-    for chunk in chunks_of(ranks, chunk_size):
-        evaluator.add_batch(chunk)
+    for number, chunk in enumerate(chunks_of(ranks, chunk_size), 1):
+        try:
+            evaluator.add_batch(chunk)
+        except InputError as error:
+            raise InputError(f"chunk {number}: {error}") from error
     return evaluator.result()
 
 
@@ -330,12 +341,15 @@ def _checked_group(group: Mapping[str, Any], width: int) -> tuple[Labels, Piece]
         InputError: something in it cannot be.
     """
     labels = tuple(_label(one) for one in group["labels"])
-    ranks, counts = check_ranks(group["ranks"]).astype(np.float64), np.array(group["counts"], np.int64)
-    missing = group["not_found"]
-    if isinstance(missing, bool) or not isinstance(missing, int) or missing < 0 or len(labels) != width:
-        raise InputError(f"group {labels} of a state: {missing!r} not found, {width} labels expected; make it anew")
-    if ranks.shape != counts.shape or (counts < 1).any() or (np.diff(ranks) <= 0).any():
-        raise InputError(f"group {labels} of a state: ranks must ascend, each with a count of at least 1; make it anew")
+    ranks, missing = check_ranks(group["ranks"]).astype(np.float64), group["not_found"]
+    numbers = [missing, *group["counts"]]
+    if any(isinstance(one, bool) or not isinstance(one, int) for one in numbers) or len(labels) != width:
+        raise InputError(f"group {labels} of a state: counts are whole numbers, and labels {width}; make it anew")
+    if missing < 0 or min(numbers[1:], default=1) < 1 or sum(numbers) > LARGEST:
+        raise InputError(f"group {labels} of a state: a count is below 1, or all are above {LARGEST}; make it anew")
+    counts = np.array(numbers[1:], np.int64)
+    if ranks.shape != counts.shape or (np.diff(ranks) <= 0).any() or not np.isfinite(ranks).all():
+        raise InputError(f"group {labels} of a state: finite ranks must ascend, each with a count; make it anew")
     if missing:
         ranks, counts = np.append(ranks, np.inf), np.append(counts, missing)
     return labels, (ranks, counts)

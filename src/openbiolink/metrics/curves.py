@@ -60,6 +60,8 @@ def plot_hits_curve(ranks: Curves, max_n: int = MAX_N, *, ax: Any = None, path: 
     except ImportError as error:
         raise InputError("plots need Matplotlib; install openbiolink[plot]") from error
     axes = Figure(figsize=(7, 4.5), layout="constrained").add_subplot() if ax is None else ax
+    if isinstance(ranks, Mapping) and not ranks:
+        raise InputError("there are no curves; give ranks, or ranks by name")
     curves = {name: hits_curve(given, max_n) for name, given in _named(ranks).items()}
     for name, values in curves.items():
         axes.plot(

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import multiprocessing
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 RANK = re.compile(rb"[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,3})?|[+]?inf", re.IGNORECASE)
 SIDES = ("head", "tail")
 PAIRS = (("head_rank", "tail_rank"), ("rank_head", "rank_tail"), SIDES)
+LONGEST = 40  # letters of a cell that a message shows
 SHOWN = 3  # wrong lines that a message names
 PART = 1 << 25  # bytes of a plain file that are worth a process
 
@@ -154,12 +155,14 @@ def parse_rank(text: bytes) -> float | str:
     >>> parse_rank(b"1.5"), parse_rank(b"inf"), parse_rank(b"0"), parse_rank(b"1_0")
     (1.5, inf, 'is 0, but ranks start at 1', "'1_0' is no rank")
     """
+    shown = text.decode("utf-8", "backslashreplace")
+    shown = shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…"
     if not RANK.fullmatch(text):
-        return f"{text.decode('utf-8', 'backslashreplace')[:40]!r} is no rank"
+        return f"{shown!r} is no rank"
     rank = float(text)
     if math.isinf(rank) and b"n" not in text.lower():
-        return f"{text[:40].decode()} is too large for a rank"
-    return rank if rank >= 1 else f"is {text[:40].decode()}, but ranks start at 1"
+        return f"{shown} is too large for a rank"
+    return rank if rank >= 1 else f"is {shown}, but ranks start at 1"
 
 
 class _WrongLineError(Exception):
@@ -312,12 +315,21 @@ def _columns_of(
     first = lines[place].decode("utf-8", "backslashreplace")
     names = [name.strip() for name in first.split("\t")]
     wanted = next((pair for pair in (("rank",), *PAIRS) if {*pair} <= {*names}), None) if columns is None else columns
-    if columns is None and wanted is None and len(names) == 1 and not by:
+    words = {"relation", *(name for pair in PAIRS for name in pair)}
+    if columns is None and wanted is None and len(names) == 1 and not by and names[0] not in words:
         return Columns(width=1, ranks=(0,), sides=(), by=(), labels=()), 0
     if columns is None and wanted is None:
         raise InputError(
             f"{path}, line {place + 1}: {first[:80]!r} names no column of ranks; give a header with rank, or with "
             f"head_rank and tail_rank{', and ' + ', '.join(by) if by else ''}"
+        )
+    if (
+        columns is None
+        and wanted == ("rank",)
+        and (other := next((pair for pair in PAIRS[:2] if {*pair} & {*names}), None))
+    ):
+        raise InputError(
+            f"{path}, line {place + 1}: the header has rank and {' or '.join(other)}; say by `columns` which are meant"
         )
     return _named(path, place, names, tuple(wanted or ()), by), place + 1
 
@@ -328,14 +340,16 @@ def _named(path: Path, place: int, names: Sequence[str], wanted: Labels, by: Lab
     sides = SIDES if len(wanted) == 2 else ()
     needed = [*wanted, *(name for name in by if not (sides and name == "side"))]
     absent = [name for name in needed if name not in names]
-    if absent or double or not 1 <= len(wanted) <= 2:
-        fault = (
-            f"has no column {', '.join(absent)}"
-            if absent
-            else f"has two columns {double[0]}"
-            if double
-            else f"is asked for {len(wanted)} columns of ranks; give one, or one for heads and one for tails"
-        )
+    faults = (
+        f"has no column {', '.join(absent)}" if absent else "",
+        f"has two columns {double[0]}" if double else "",
+        f"is asked for {len(wanted)} columns of ranks; give one, or one for heads and one for tails"
+        if not 1 <= len(wanted) <= 2
+        else "",
+        f"is asked twice for the column {wanted[0]}" if len({*wanted}) < len(wanted) else "",
+        f"has no groups in the column of ranks {wanted[0]}" if {*wanted} & {*by} else "",
+    )
+    if fault := next(filter(None, faults), ""):
         raise InputError(f"{path}, line {place + 1}: the header {fault}; there are {', '.join(names)}")
     labels = tuple(None if sides and name == "side" else names.index(name) for name in by)
     return Columns(width=len(names), ranks=tuple(map(names.index, wanted)), sides=sides, by=by, labels=labels)
@@ -375,21 +389,26 @@ def _counted(path: Path, lines: Sequence[bytes], first: int, columns: Columns) -
     given = [cells[one] for one in columns.labels if one is not None]
     groups: dict[Labels, Counter[bytes]] = {}
     for place, side in zip(columns.ranks, columns.sides or ("",), strict=True):
-        for (text, *labels), times in Counter(zip(cells[place], *given, strict=True)).items():
+        listed: dict[tuple[bytes, ...], list[bytes]] = {(): cells[place]}
+        if given:
+            listed = defaultdict(list)
+            for text, labels in zip(cells[place], zip(*given, strict=True), strict=True):
+                listed[labels].append(text)
+        for labels, texts in listed.items():
             names = iter(labels)
-            of = tuple(side if one is None else _text(path, lines, next(names)) for one in columns.labels)
-            groups.setdefault(of, Counter())[text.strip()] += times
+            of = tuple(side if one is None else _text(path, lines, first, next(names)) for one in columns.labels)
+            found = groups.setdefault(of, Counter())
+            for text, times in Counter(texts).items():
+                found[text.strip()] += times
     return groups
 
 
-def _text(path: Path, lines: Sequence[bytes], cell: bytes) -> str:
+def _text(path: Path, lines: Sequence[bytes], first: int, cell: bytes) -> str:
     try:
         return cell.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = next(line for line in lines if cell in line.split(b"\t"))
-        raise InputError(
-            f"{path}: {cell!r} in the line {line[:80]!r} is not UTF-8; convert the file to UTF-8"
-        ) from error
+        number = next(number for number, line in enumerate(lines, first) if cell in line.split(b"\t"))
+        raise InputError(f"{path}, line {number}: {cell!r} is not UTF-8; convert the file to UTF-8") from error
 
 
 def _learn(texts: Iterable[bytes], parsed: dict[bytes, float], refuse: Callable[[], None]) -> None:
@@ -403,6 +422,10 @@ def _learn(texts: Iterable[bytes], parsed: dict[bytes, float], refuse: Callable[
                 parsed[text] = found
 
 
+def _cell(line: bytes, place: int, columns: Columns) -> bytes:
+    return line if columns.width == 1 else line.split(b"\t")[place]
+
+
 def _refuse(path: Path, lines: Sequence[bytes], first: int, columns: Columns) -> None:
     """Name the lines that hold what is no rank.
 
@@ -413,7 +436,7 @@ def _refuse(path: Path, lines: Sequence[bytes], first: int, columns: Columns) ->
         (number, found)
         for number, line in enumerate(lines, first)
         for place in columns.ranks
-        if line.strip() and isinstance(found := parse_rank(line.split(b"\t")[place].strip()), str)
+        if line.strip() and isinstance(found := parse_rank(_cell(line, place, columns).strip()), str)
     ]
     (number, fault), *others = wrong
     also = "; ".join(f"line {line} {words}" for line, words in others[: SHOWN - 1])

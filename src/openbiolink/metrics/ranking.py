@@ -10,7 +10,11 @@ The results do not depend on the order of the ranks, to the last digit.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -30,7 +34,7 @@ from openbiolink.metrics.chance import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 Ties = Literal["optimistic", "realistic", "pessimistic"]
 Ranks = npt.NDArray[np.float64]
@@ -39,6 +43,8 @@ Candidates = npt.NDArray[np.integer[Any]]
 
 TIES: tuple[Ties, ...] = get_args(Ties)
 KS = (1, 3, 10)
+NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
+PLAIN = {int, float, *np.sctypeDict.values()} - {object}
 WIDTH = 1 << 16  # ranks up to this are counted without being sorted
 SHARE = {"optimistic": 0.0, "realistic": 0.5, "pessimistic": 1.0}
 
@@ -102,14 +108,19 @@ def ranks_from_scores(
     """
     rule = "realistic" if ties == "average" else ties
     check_ties(rule)
+    if np.ma.isMaskedArray(scores):
+        raise InputError("scores are a masked array; give its data, and its mask as `mask`")
     given, places = np.asarray(scores), np.asarray(true_index)
     if given.ndim != places.ndim + 1 or given.shape[:-1] != places.shape or given.dtype.kind not in "iuf":
         raise InputError(
             f"scores of shape {given.shape} and type {given.dtype} for places of shape {places.shape}; expected "
             "numbers of shape (..., n) for (...)"
         )
-    if places.dtype.kind not in "iu" or ((places < 0) | (places >= given.shape[-1])).any():
-        raise InputError(f"true_index holds a place that is none of 0 to {given.shape[-1] - 1}; count from 0")
+    if places.dtype.kind not in "iu":
+        raise InputError(f"true_index is of type {places.dtype}; expected whole numbers that count from 0")
+    if (wrong := (places < 0) | (places >= given.shape[-1])).any():
+        row = tuple(np.argwhere(wrong)[0].tolist())
+        raise InputError(f"true_index is {places[row]} at {row}, of {given.shape[-1]} candidates; count from 0")
     here = places[..., np.newaxis]
     left_out = np.zeros(given.shape, np.bool_) if mask is None else np.array(mask)
     if left_out.shape != given.shape or left_out.dtype != np.bool_:
@@ -123,7 +134,7 @@ def ranks_from_scores(
     level = np.take_along_axis(given, here, axis=-1)
     better = (given > level if higher_is_better else given < level) & ~left_out
     equal = (given == level) & ~left_out
-    return ranks_from_counts(better.sum(axis=-1), equal.sum(axis=-1) - 1, ties=rule)
+    return np.asarray(ranks_from_counts(better.sum(axis=-1), equal.sum(axis=-1) - 1, ties=rule))
 
 
 def average_tied(ranks: Iterable[float]) -> list[float]:
@@ -227,11 +238,9 @@ def ranking_metrics(ranks: Iterable[float], ks: Sequence[int] = KS) -> dict[str,
     Raises:
         InputError: as `hits_at_k`.
     """
-    for k in ks:
-        check_k(k)
     values, counts = _tally(ranks)
     total = int(counts.sum())
-    hits = {f"hits@{k}": int(counts[values <= k].sum()) / total for k in ks}
+    hits = {f"hits@{k}": int(counts[values <= k].sum()) / total for k in check_ks(ks)}
     mrr, mean = math.fsum(counts / values) / total, math.fsum(counts * values) / total
     return {"mrr": mrr, **hits, "mean_rank": mean}
 
@@ -257,7 +266,7 @@ def summary(tally: Tally, ks: Sequence[int] = KS) -> dict[str, Any]:
         "mrr": math.fsum(tally.counts / tally.ranks) / total,
         "mean_rank": mean if math.isfinite(mean) else None,
         "median_rank": median if math.isfinite(median) else None,
-        **{f"hits@{k}": int(tally.counts[tally.ranks <= check_k(k)].sum()) / total for k in ks},
+        **{f"hits@{k}": int(tally.counts[tally.ranks <= k].sum()) / total for k in check_ks(ks)},
     }
 
 
@@ -336,12 +345,18 @@ def tally_ranks(ranks: Iterable[float], candidates: Candidates | None = None) ->
     values, counts = _tally(ranks)
     if candidates is None:
         return Tally(ranks=values, counts=counts)
-    if not np.isfinite(values[-1]):
-        raise InputError("a rank is infinite, but the answer is one of the candidates; give finite ranks")
     numbers, queries = tally_candidates(candidates)
     if queries.sum() != counts.sum():
         raise InputError(
             f"{int(counts.sum())} ranks with {int(queries.sum())} numbers of candidates; give one for each"
+        )
+    as_many = queries.sum() - np.concatenate([[0], np.cumsum(queries)])[np.searchsorted(numbers, values)]
+    as_bad = np.cumsum(counts[::-1])[::-1]
+    if (as_bad > as_many).any():
+        at = int(np.flatnonzero(as_bad > as_many)[0])
+        raise InputError(
+            f"{as_bad[at]} ranks are {values[at]:g} or worse, but {as_many[at]} queries have as many candidates; "
+            "no rank is larger than the number of its candidates"
         )
     return Tally(ranks=values, counts=counts, candidates=numbers, queries=queries)
 
@@ -473,7 +488,7 @@ def _plain_rows(means: Mapping[str, Mean], ks: Sequence[int]) -> dict[str, Metri
     low = "≥ 1, low is good"
     return {
         "mrr": Metric(
-            compute=means["mrr"].value, formula="mean of 1 / r", range="0 < … ≤ 1", source=TREC, not_for=OTHER_SIZES
+            compute=means["mrr"].value, formula="mean of 1 / r", range="0 … 1", source=TREC, not_for=OTHER_SIZES
         ),
         **{
             f"hits@{k}": Metric(
@@ -569,6 +584,17 @@ def all_metrics(ranks: Iterable[float], candidates: Candidates | None = None) ->
     return {name: row.compute(tally) for name, row in METRICS.items() if known or not row.by_chance}
 
 
+def check_ks(ks: Sequence[int]) -> tuple[int, ...]:
+    """The different k of hits@k.
+
+    Raises:
+        InputError: one is no whole number of at least 1.
+    """
+    if isinstance(ks, (str, bytes)) or not hasattr(ks, "__iter__"):
+        raise InputError(f"ks={ks!r}; expected whole numbers, as in (1, 3, 10)")
+    return tuple(dict.fromkeys(int(check_k(k)) for k in ks))
+
+
 def check_k(k: int) -> int:
     """The k of hits@k.
 
@@ -617,16 +643,22 @@ def check_ranks(ranks: Iterable[float]) -> npt.NDArray[Any]:
     Raises:
         InputError: something is no rank; the message has its position, counted from 1.
     """
-    if isinstance(ranks, (str, bytes)):
-        raise InputError(f"ranks={ranks!r} is text; expected one number per rank")
+    if isinstance(ranks, (str, bytes, Mapping, AbstractSet)) or not (
+        hasattr(ranks, "__iter__") or hasattr(ranks, "__array__")
+    ):
+        raise InputError(f"ranks are of type {type(ranks).__name__}; expected a list or an array, one number per rank")
     given: Any = ranks if hasattr(ranks, "__array__") else list(ranks)
     if isinstance(given, list):
         kinds = {*map(type, given)}
-        if not all(issubclass(kind, (int, float, np.integer, np.floating)) and kind is not bool for kind in kinds):
+        if not all(issubclass(kind, NUMBERS) and kind is not bool for kind in kinds):
             _refuse_element(given)
+        given = list(map(float, given)) if kinds - PLAIN else given
+    elif np.ma.isMaskedArray(given):
+        raise InputError("ranks are a masked array; give those that count, as in ranks.compressed()")
     try:
         array = np.asarray(given)
-    except (ValueError, TypeError, RuntimeError) as error:
+        array = array.astype(np.float64) if array.dtype == object and isinstance(given, list) else array
+    except (ValueError, TypeError, RuntimeError, OverflowError) as error:
         raise InputError(f"ranks cannot be read as numbers ({error}); expected one number per rank") from error
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iuf"):
         raise InputError(f"ranks have shape {array.shape} and type {array.dtype}; expected one number per rank")
@@ -641,5 +673,5 @@ def _refuse_element(given: Sequence[Any]) -> None:
     for place, one in enumerate(given, 1):
         if isinstance(one, (list, tuple, np.ndarray)):
             raise InputError(f"rank {place} of {len(given)} is a list; expected one number per rank")
-        if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, float, np.integer, np.floating)):
+        if isinstance(one, bool) or not isinstance(one, NUMBERS):
             raise InputError(f"rank {place} of {len(given)} is {one!r}; expected one number per rank")

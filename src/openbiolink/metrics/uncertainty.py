@@ -109,14 +109,15 @@ def bootstrap_ranks(
     """Percentile intervals of metrics of ranks; ten seconds for a million of them.
 
     Args:
-        ranks: shape (n,), or (n, s) for n times s ranks that depend on each other; finite.
+        ranks: shape (n,), or (n, s) for n times s ranks that depend on each other.
         metrics: means over queries: `mrr`, `mean_rank`, `hits@K`.
         seed: of the draws.
         resamples: how many draws.
         confidence: share of draws inside the interval.
 
     Raises:
-        InputError: something is no rank, there are none, or an option is wrong.
+        InputError: something is no rank, there are none, an option is wrong, or a rank is infinite where the mean rank
+            is asked for.
 
     >>> interval = bootstrap_ranks([1, 3, 5, 10, 20, 2, 1, 8, 15, 1], ["mrr"], seed=7)["mrr"]
     >>> interval.low < interval.value < interval.high
@@ -124,7 +125,7 @@ def bootstrap_ranks(
     """
     check_draws(seed, resamples, confidence)
     check_metrics(metrics)
-    rows = rank_rows(ranks)
+    rows = rank_rows(ranks, metrics)
     names = (*MEANS, *(name for name in metrics if name not in MEANS))
     sums = contributions(rows, names).sum(axis=1)
     values = _values(rows, metrics)
@@ -173,13 +174,14 @@ def compare_ranks(
     """
     check_draws(seed, resamples, confidence)
     check_metrics(metrics)
-    both = [rank_rows(one) for one in (first, second)]
+    both = [rank_rows(one, metrics) for one in (first, second)]
     if both[0].shape != both[1].shape:
         raise InputError(f"ranks of shapes {both[0].shape} and {both[1].shape}; give both for the same queries")
     names = (*MEANS, *(name for name in metrics if name not in MEANS))
     of = [contributions(rows, names).sum(axis=1) for rows in both]
     order = np.lexsort([*of[1].T[::-1], *of[0].T[::-1]])
-    apart = (of[1] - of[0])[order][:, [names.index(name) for name in metrics]]
+    chosen = [names.index(name) for name in metrics]
+    apart = (of[1][:, chosen] - of[0][:, chosen])[order]
     apart[np.abs(apart) < NOISE] = 0.0
     exact = np.stack([round_for_sums(column) for column in apart.T], axis=1)
     values = np.stack([_values(rows, metrics) for rows in both], axis=1)
@@ -217,20 +219,29 @@ def _difference(
     )
 
 
-def rank_rows(ranks: Any) -> Values:
+def rank_rows(ranks: Any, metrics: Sequence[str]) -> Values:
     """Ranks as rows of those that depend on each other, shape (n, s).
 
     Raises:
-        InputError: there are none, or one is no finite number of at least 1.
+        InputError: there are none, one is no rank, or one is infinite and the mean rank is asked for.
     """
-    given = ranks if hasattr(ranks, "__array__") else list(ranks)
-    shape = (
-        np.shape(given) if hasattr(given, "__array__") or (given and hasattr(given[0], "__len__")) else (len(given),)
-    )
-    flat = check_ranks(np.ravel(given) if len(shape) == 2 else given).astype(np.float64)
-    if len(shape) > 2 or not flat.size or not np.isfinite(flat).all():
-        raise InputError(f"ranks of shape {shape}; expected finite ones, at least one, in shape (n,) or (n, s)")
-    return flat.reshape(len(flat) // (shape[1] if len(shape) == 2 else 1), -1)
+    given = ranks if hasattr(ranks, "__array__") or not hasattr(ranks, "__iter__") else list(ranks)
+    shape = np.shape(given) if hasattr(given, "__array__") or _holds_lists(given) else None
+    if shape is not None and len(shape) > 2:
+        raise InputError(f"ranks have shape {shape}; expected (n,) or (n, s)")
+    flat = check_ranks(np.ravel(given) if shape is not None and len(shape) == 2 else given).astype(np.float64)
+    if not flat.size:
+        raise InputError("there are no ranks; nothing can be said of nothing")
+    missing = int(np.isinf(flat).sum())
+    if missing and "mean_rank" in metrics:
+        raise InputError(
+            f"answers that were not found: {missing}, so the mean rank is infinite; leave mean_rank out of `metrics`"
+        )
+    return flat.reshape(-1, shape[1] if shape is not None and len(shape) == 2 else 1)
+
+
+def _holds_lists(given: Any) -> bool:
+    return isinstance(given, list) and bool(given) and all(isinstance(one, (list, tuple, np.ndarray)) for one in given)
 
 
 def contributions(rows: Values, metrics: Sequence[str]) -> Values:

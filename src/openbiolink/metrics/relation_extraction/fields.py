@@ -13,7 +13,7 @@ from openbiolink.errors import InputError
 from openbiolink.files import UTF8_BOM, check_file, iter_lines, iter_unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from openbiolink.files import Note
@@ -64,11 +64,27 @@ class Placed(NamedTuple):
         place: file and line, or file and number, for messages.
         id: None where the file has none.
         relations: of the document.
+        text: that its spans are of, to compare; None where the file has none.
     """
 
     place: str
     id: str | None
     relations: Relations
+    text: str | None = None
+
+
+class Unplaced(NamedTuple):
+    """A document as it is paired.
+
+    Attributes:
+        id: None where it has none.
+        relations: of the document.
+        text: that its spans are of; None where it is not known.
+    """
+
+    id: str | None
+    relations: Relations
+    text: str | None
 
 
 def holds_both(content: object) -> bool:
@@ -164,8 +180,16 @@ def id_of(record: Mapping[str, Any], place: str, fields: Sequence[str] = ID_FIEL
 
 
 def scored(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The score of a relation, where it has one."""
-    return next(({"score": record[name]} for name in ("score", "confidence") if record.get(name) is not None), {})
+    """The score of a relation, where it has one; the field that it is from stays."""
+    if record.get("score") is not None:
+        return {"score": record["score"]}
+    value = record.get("confidence")
+    return {} if value is None else {"score": value, "confidence": value}
+
+
+def joined(tokens: Iterable[str]) -> str:
+    """Tokens as one text that no other tokens have."""
+    return "\0".join(tokens)
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number)

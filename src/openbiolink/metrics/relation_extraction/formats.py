@@ -19,6 +19,7 @@ from openbiolink.metrics.relation_extraction.fields import (
     holds_both,
     id_of,
     iter_objects,
+    joined,
     of_kind,
     scored,
     shortened,
@@ -28,11 +29,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-PUBTATOR_TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
+PUBTATOR_TEXT = re.compile(r"([^|\t\[{][^|\t]*)\|([ta])\|(.*)", re.DOTALL)
 BRAT_TEXT = re.compile(r"(T[^\t ]*)\t([^\t ]+) (\d+ \d+(?:;\d+ \d+)*)\t(.*)", re.DOTALL | re.ASCII)
 BRAT_RELATION = re.compile(r"R[^\t ]*\t([^\t ]+) ([^\t :]+):([^\t ]+) ([^\t :]+):([^\t ]+)\s*")
-BRAT_EVENT = re.compile(r"(E[^\t ]*)\t[^\t :]+:([^\t ]+).*")
+BRAT_EVENT = re.compile(r"(E[^\t ]*)\t[^\t :]+:([^\t ]+)(?: [^\t :]+:[^\t ]+)*\s*")
 BRAT_CONCEPT = re.compile(r"N[^\t ]*\t[^\t ]+ ([^\t ]+) ([^\t ]+)(\t.*)?")
+BRAT_OTHER = {  # kinds of lines that are no relations: shape and example
+    "E": (BRAT_EVENT, "E1<tab>Type:T1 Role:T2"),
+    "A": (re.compile(r"A[^\t ]*\t[^\t ]+ [^\t ]+( [^\t]+)?\s*"), "A1<tab>Type T1"),
+    "M": (re.compile(r"M[^\t ]*\t[^\t ]+ [^\t ]+( [^\t]+)?\s*"), "M1<tab>Type T1"),
+    "N": (BRAT_CONCEPT, "N1<tab>Type T1 Source:Id<tab>text"),
+    "#": (re.compile(r"#[^\t ]*\t[^\t ]+ [^\t ]+(\t.*)?", re.DOTALL), "#1<tab>Type T1<tab>remark"),
+    "*": (re.compile(r"\*\t[^\t ]+( [^\t ]+)+\s*"), "*<tab>Type T1 T2"),
+}
+BRAT_SHAPES = (
+    "a line of BRAT (T1<tab>Type start end<tab>text, R1<tab>Type Arg1:T1 Arg2:T2, or one that begins with E, A, M, N, # "
+    "or *)"
+)
 SPERT_ENTITY = (("start", int), ("end", int), ("type", str))
 NO_CONCEPT = ("", "-", "-1")
 
@@ -93,8 +106,8 @@ def read_dygie(source: Source, *, own: bool = False) -> Iterator[Placed]:
     names: tuple[str, str | None] | None = None
     counts: Counter[str] = Counter()
     for place, record in iter_objects(source):
-        names = names or _dygie_names(record, source, own=own)
         tokens = [*_in_lists(record, "sentences", str, place)]
+        names = names or _dygie_names(record, source, place, own=own)
         types = _dygie_types(record, names[1], place)
         counts["several"] += sum(len(labels) > 1 for labels in types.values())
         relations: Relations = []
@@ -103,16 +116,17 @@ def read_dygie(source: Source, *, own: bool = False) -> Iterator[Placed]:
             relations.append(_dygie_relation(entry, tokens, types, at))
             if names[1] is not None:
                 _count_unlisted(relations[-1], source, counts, at)
-        yield Placed(place, id_of(record, place), relations)
+        yield Placed(place, id_of(record, place), relations, joined(tokens))
     _note_entities(source, counts)
 
 
-def _dygie_names(record: Mapping[str, Any], source: Source, *, own: bool) -> tuple[str, str | None]:
+def _dygie_names(record: Mapping[str, Any], source: Source, place: str, *, own: bool) -> tuple[str, str | None]:
     """The names of the lists of relations and, if there are any, of entities that count in this file."""
     relations, entities = "relations", "ner"
     if source.side == "predictions" and (own or "predicted_relations" in record):
         relations, entities = "predicted_relations", "predicted_ner" if "predicted_ner" in record else "ner"
-    elif source.side == "predictions":
+    field_of(record, relations, list, place)  # before anything is said of a file that is something else
+    if source.side == "predictions" and relations == "relations":
         source.note(f"{source.path}: has no predicted_relations; its relations are taken as the predictions")
     if entities in record:
         return relations, entities
@@ -144,7 +158,8 @@ def _kinds(entry: Sequence[Any], kinds: Sequence[type]) -> bool:
 def _dygie_relation(
     entry: Sequence[Any], tokens: Sequence[str], types: Mapping[tuple[int, int], set[str]], place: str
 ) -> dict[str, Any]:
-    if not 5 <= len(entry) <= 7 or not _kinds(entry, (int, int, int, int, str)):
+    numbers = all(type(value) in {int, float} for value in entry[5:])
+    if not 5 <= len(entry) <= 7 or not numbers or not _kinds(entry, (int, int, int, int, str)):
         raise InputError(
             f"{place}: {shortened(entry)} is not [start, end, start, end, type], perhaps with scores; correct it"
         )
@@ -212,7 +227,7 @@ def read_spert(source: Source) -> Iterator[Placed]:
                 start, stop, kind = _numbered(entities, field_of(relation, end, int, at), f"{at}, field {end!r}")
                 found |= _token_end(end, tokens, (start, stop), at) | {f"{end}_type": kind}
             relations.append(found)
-        yield Placed(place, id_of(record, place, ("orig_id", *ID_FIELDS)), relations)
+        yield Placed(place, id_of(record, place, ("orig_id", *ID_FIELDS)), relations, joined(tokens))
 
 
 def _numbered(entities: Sequence[Any], number: int, place: str) -> Any:
@@ -223,9 +238,13 @@ def _numbered(entities: Sequence[Any], number: int, place: str) -> Any:
 
 
 def read_docred(source: Source) -> Iterator[Placed]:
-    """Documents of DocRED; an entity is its number in the document, its text and type those of its first mention."""
+    """Documents of DocRED; an entity is its number in the document, its text and type those of its first mention.
+
+    Predictions are a list of relations, which is empty where nothing was found: then every document has none.
+    """
     records = of_kind(source.content, list, str(source.path))
-    if not records or "vertexSet" in of_kind(records[0], dict, f"{source.path}, document 0"):
+    found_none = not records and source.side == "predictions" and source.entities is not None
+    if not found_none and (not records or "vertexSet" in of_kind(records[0], dict, f"{source.path}, document 0")):
         yield from _docred_gold(source, records)
         return
     if source.entities is None:
@@ -304,7 +323,8 @@ def read_brat(source: Source) -> Iterator[Placed]:
         check_file(path)
         files, names = [path], [None]
     for name, file in zip(names, files, strict=True):
-        yield Placed(str(file), name, _read_ann(file, source, counts))
+        relations, text = _read_ann(file, source, counts)
+        yield Placed(str(file), name, relations, text)
     if counts["other"]:
         source.note(
             f"{path}: {counts['other']} lines are no relations of two (events, attributes, equivalences, remarks); "
@@ -312,10 +332,15 @@ def read_brat(source: Source) -> Iterator[Placed]:
         )
     if counts["unlike"]:
         source.note(f"{path}: {counts['unlike']} entities have another text than the .txt file; that of .ann was taken")
+    if counts["pieces"]:
+        source.note(
+            f"{path}: {counts['pieces']} entities are in several pieces; the span of each is from the first of its "
+            "characters to the last"
+        )
 
 
-def _read_ann(path: Path, source: Source, counts: Counter[str]) -> Relations:
-    """The relations of an `.ann` file."""
+def _read_ann(path: Path, source: Source, counts: Counter[str]) -> tuple[Relations, str | None]:
+    """The relations of an `.ann` file, and the text of the `.txt` file beside it, if there is one."""
     beside = path.with_suffix(".txt")
     there = path.suffix == ".ann" and beside.is_file()
     text = "".join(iter_lines(beside, source.note, ends=True)) if there else None
@@ -328,17 +353,21 @@ def _read_ann(path: Path, source: Source, counts: Counter[str]) -> Relations:
         if line.startswith("T"):
             _add_entity(line, entities, text, counts, place)
         elif line.startswith("R"):
-            waiting.append((place, _matched(BRAT_RELATION, line, place, "R1<tab>Type Arg1:T1 Arg2:T2")))
-        elif found := BRAT_CONCEPT.fullmatch(line):
-            concepts[found[1]].add(found[2])
+            waiting.append((place, _matched(BRAT_RELATION, "R1<tab>Type Arg1:T1 Arg2:T2", line, place)))
         elif line.strip():
+            if line[0] not in BRAT_OTHER:
+                raise InputError(f"{place}: {shortened(line)} is not {BRAT_SHAPES}; correct it")
+            found = _matched(*BRAT_OTHER[line[0]], line, place)
+            if line[0] == "N":
+                concepts[found[1]].add(found[2])
+                continue
             counts["other"] += 1
-            if found := BRAT_EVENT.fullmatch(line):
+            if line[0] == "E":
                 triggers[found[1]] = found[2]
-    return [_brat_relation(found, entities, triggers, concepts, place) for place, found in waiting]
+    return [_brat_relation(found, entities, triggers, concepts, place) for place, found in waiting], text
 
 
-def _matched(pattern: re.Pattern[str], line: str, place: str, shape: str) -> re.Match[str]:
+def _matched(pattern: re.Pattern[str], shape: str, line: str, place: str) -> re.Match[str]:
     found = pattern.fullmatch(line)
     if found is None:
         raise InputError(f"{place}: {shortened(line)} is not {shape}; correct it")
@@ -348,13 +377,14 @@ def _matched(pattern: re.Pattern[str], line: str, place: str, shape: str) -> re.
 def _add_entity(
     line: str, entities: dict[str, dict[str, Any]], text: str | None, counts: Counter[str], place: str
 ) -> None:
-    name, kind, spans, words = _matched(BRAT_TEXT, line, place, "T1<tab>Type start end<tab>text").groups()
+    name, kind, spans, words = _matched(BRAT_TEXT, "T1<tab>Type start end<tab>text", line, place).groups()
     ends = [tuple(map(int, one.split())) for one in spans.split(";")]
     if name in entities or any(start >= end for start, end in ends):
         fault = "comes again" if name in entities else "has no character"
         raise InputError(f"{place}: {name} {fault}; correct it")
     if text is not None and " ".join(text[start:end] for start, end in ends).split() != words.split():
         counts["unlike"] += 1
+    counts["pieces"] += len(ends) > 1
     entities[name] = {"": words, "_type": kind, "_span": [min(ends)[0], max(end for _, end in ends)]}
 
 
@@ -381,7 +411,7 @@ def _brat_relation(
 
 
 def read_pubtator(source: Source) -> Iterator[Placed]:
-    """Documents of PubTator; text and type of a concept are those of its first mention."""
+    """Documents of PubTator; text and type of a concept are those of its first mention; novelty is not looked at."""
     counts: Counter[str] = Counter()
     block: list[tuple[int, str]] = []
     for number, line in enumerate(chain(iter_lines(source.path, source.note), [""]), 1):
@@ -393,30 +423,37 @@ def read_pubtator(source: Source) -> Iterator[Placed]:
         if line.strip():
             block.append((number, line))
     _note_entities(source, counts)
+    if counts["unlike"]:
+        source.note(
+            f"{source.path}: {counts['unlike']} mentions have another text than title and abstract at their place; "
+            "that of the mention was taken"
+        )
 
 
 def _pubtator_document(block: Sequence[tuple[int, str]], source: Source, counts: Counter[str]) -> Placed:
     place = f"{source.path}, line {block[0][0]}"
-    name = _matched(PUBTATOR_TEXT, block[0][1], place, "id|t|title, with which a document begins")[1]
+    name = _matched(PUBTATOR_TEXT, "id|t|title, with which a document begins", block[0][1], place)[1]
+    parts = [found[3] for _, line in block if (found := PUBTATOR_TEXT.fullmatch(line))]
+    whole = " ".join(parts)  # places are counted with one character between title and abstract
     mentions: dict[str, dict[str, Any]] = {}
     waiting: list[tuple[str, list[str]]] = []
     for number, line in block:
         at = f"{source.path}, line {number}"
         cells = line.split("\t")
         text = PUBTATOR_TEXT.fullmatch(line)
+        if not text and len(cells) < 4:
+            raise _no_pubtator(at)
         if (text[1] if text else cells[0]) != name:
             raise InputError(f"{at}: is of another document than {name!r}; put a blank line between documents")
         if text:
             continue
         if len(cells) >= 5 and cells[1].isdecimal() and cells[2].isdecimal():
             _add_mention(cells, mentions, at)
+            counts["unlike"] += whole[int(cells[1]) : int(cells[2])] != cells[3]
         elif len(cells) in {4, 5, 6} and not cells[1].isdecimal() and all(cells[1:4]):
             waiting.append((at, cells))
         else:
-            raise InputError(
-                f"{at}: is no mention (id, start, end, text, type, concept) and no relation (id, type, concept, "
-                "concept), with tabs between; correct it"
-            )
+            raise _no_pubtator(at)
     relations: Relations = []
     for at, cells in waiting:
         relation: dict[str, Any] = {"type": cells[1]}
@@ -427,6 +464,13 @@ def _pubtator_document(block: Sequence[tuple[int, str]], source: Source, counts:
         _count_unlisted(relation, source, counts, at)
         relations.append(relation)
     return Placed(place, name, relations)
+
+
+def _no_pubtator(place: str) -> InputError:
+    return InputError(
+        f"{place}: is no mention (id, start, end, text, type, concept) and no relation (id, type, concept, concept), "
+        "with tabs between; correct it"
+    )
 
 
 def _add_mention(cells: Sequence[str], mentions: dict[str, dict[str, Any]], place: str) -> None:
