@@ -219,7 +219,7 @@ def test_what_is_no_text_is_refused_wherever_it_stands(module, field, bad):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"predictions": [[ACID]], "references": [[ACID], []]}, "1 predictions and 2 references"),
+        ({"predictions": [[ACID]], "references": [[ACID], []]}, "1 prediction and 2 references"),
         ({"predictions": [[ACID]]}, "references are None"),
         ({"predictions": [ACID], "references": [[ACID]]}, "predictions, document 0"),
         ({"predictions": [[5]], "references": [[ACID]]}, "predictions, document 0, relation 0"),

@@ -12,6 +12,17 @@ rule it breaks and the way out. The command line prints it without a traceback a
 from __future__ import annotations
 
 
+def visible(text: str) -> str:
+    r"""The text with everything that is not seen, or moves what is, written as an escape.
+
+    >>> visible("a\x1b[31mb"), visible("\u202e")
+    ('a\\x1b[31mb', '\\u202e')
+    """
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
+
+
 class OpenBioLinkError(Exception):
     """The root of all errors that the package raises on purpose."""
 

@@ -19,7 +19,7 @@ def clean(text, ways):
 
 def ends_of(relation, options):
     """(what is compared of the head, its type), and the same of the tail."""
-    ending = {"text": "", "span": "_span", "id": "_id"}[options.get("match", "text")]
+    ending = {"text": "", "span": "_span", "id": "_id"}[options.get("match") or "text"]
     if options.get("mode") == "relaxed":
         ending = "_span"
     ends = []

@@ -176,7 +176,7 @@ def _rows(files: Sequence[Path], columns: Sequence[str] | None) -> Any:
 def _tables(found: Mapping[str, Any], by: Sequence[str], against: Path | None) -> list[Table]:
     from rich.table import Table
 
-    from openbiolink.metrics.relation_extraction.table import visible
+    from openbiolink.errors import visible
 
     names = [
         "count",

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from openbiolink.cli.screen import note, page_console
-from openbiolink.errors import InputError
+from openbiolink.errors import InputError, visible
 from openbiolink.files import without_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
     from openbiolink.files import Note
     from openbiolink.metrics.relation_extraction import RelationError, RelationResult
-    from openbiolink.metrics.relation_extraction.pairing import Named, Pair
+    from openbiolink.metrics.relation_extraction.fields import Side, Unplaced
+    from openbiolink.metrics.relation_extraction.pairing import Pair
 
 RESAMPLES = 1000  # of a comparison where --bootstrap does not say how many
 SCORES = ("p", "r", "f1")
@@ -45,7 +46,7 @@ def relations(
         Literal["text", "span", "id"] | None,
         typer.Option(
             help="What of heads and tails is compared.",
-            show_default="text; span of dygie, spert and brat; id of docred and pubtator",
+            show_default="text; span of dygie, spert and brat, and in mode relaxed; id of docred and pubtator",
         ),
     ] = None,
     types: Annotated[
@@ -84,7 +85,9 @@ def relations(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to read.")] = None,
     errors: Annotated[Path | None, typer.Option(metavar="FILE", help="Write every error as a line of a TSV.")] = None,
-    bootstrap: Annotated[int, typer.Option(metavar="N", min=0, help="Draws for 95 % intervals; 0 for none.")] = 0,
+    bootstrap: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Draws for 95 % intervals, 10 to 100,000; 0 for none.")
+    ] = 0,
     against: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Other predictions of the same documents, to compare with.")
     ] = None,
@@ -95,7 +98,12 @@ def relations(
     Documents are matched by id, or by position where neither file has ids. Files are read as streams where none of
     --errors, --html, --bootstrap and --against needs all documents at once.
     """
-    _check_targets(html, errors)
+    paths = [path for path in (file, references, predictions, against, known_facts) if path is not None]
+    _check_targets(html, errors, paths)
+    if bootstrap or against is not None:
+        from openbiolink.metrics.relation_extraction.uncertainty import check_resamples
+
+        check_resamples(seed, bootstrap or RESAMPLES)
     said: list[str] = []
 
     def tell(line: str) -> None:
@@ -115,20 +123,23 @@ def relations(
         "threshold": threshold,
         "known_facts": None if known_facts is None else _facts(known_facts, tell),
     }
+    _check_units(inputs.formats, options["match"])
     needs_all = bool(html or errors or bootstrap or against)
-    result, kept = _score(inputs.pairs, options, keep=needs_all, in_order=by_position)
+    result, kept = _score(inputs, options, keep=needs_all, in_order=by_position)
     found: dict[str, Any] = result.as_document()
-    found["files"] = inputs.files | ({"known_facts": known_facts.name} if known_facts else {})
+    found["files"] = {side: path.name for side, path in inputs.files.items()}
+    found["files"] |= {"known_facts": known_facts.name} if known_facts else {}
     found["formats"] = inputs.formats
     if bootstrap or against is not None:
         other = (
             None
             if against is None
-            else _read_other(against, kept, inputs, format=format, by_position=by_position, tell=tell)
+            else _read_other(
+                against, kept, inputs, match=options["match"], format=format, by_position=by_position, tell=tell
+            )
         )
         found |= _uncertain(kept, other, options, resamples=bootstrap, seed=seed)
     mistakes = _mistakes(kept, options) if html or errors else []
-    paths = [path for path in (file, references, predictions, against, known_facts) if path is not None]
     found["notes"] = [*(without_folders(line, paths) for line in said), *found["notes"]]
     written = _write(found, mistakes, html, errors)
     if as_json:
@@ -147,16 +158,20 @@ class _Inputs(NamedTuple):
 
     pairs: Iterator[Pair]
     match: str
-    files: dict[str, str]
+    files: dict[Side, Path]
     formats: dict[str, str]
-    references: Path
 
 
-def _check_targets(html: Path | None, errors: Path | None) -> None:
-    """Refuse to write over files of another kind, before any work is done."""
+def _check_targets(html: Path | None, errors: Path | None, inputs: Sequence[Path]) -> None:
+    """Refuse to write over an input, twice to one place or over files of another kind, before any work is done."""
     from openbiolink.metrics.relation_extraction.table import HEADER
     from openbiolink.report.relations import check_relations_page
 
+    targets = {option: path for option, path in (("--html", html), ("--errors", errors)) if path is not None}
+    for option, path in targets.items():
+        _check_place(option, path, inputs)
+    if html is not None and errors is not None and _is_same(html, errors):
+        raise InputError(f"--html {html}: is the file of --errors {errors} as well; choose another name for one")
     if html is not None:
         check_relations_page(html)
     if errors is None:
@@ -170,6 +185,23 @@ def _check_targets(html: Path | None, errors: Path | None) -> None:
             raise InputError(f"--errors {errors}: exists and is no table of errors; choose another name")
 
 
+def _check_place(option: str, path: Path, inputs: Sequence[Path]) -> None:
+    """Refuse a place that is an input, or that no folder can be made for."""
+    for one in inputs:
+        if _is_same(path, one):
+            raise InputError(f"{option} {path}: is the file {one}, which is read; choose another name")
+    above = next(one for one in path.resolve().parents if one.exists())
+    if not above.is_dir():
+        raise InputError(f"{option} {path}: {above} is a file, expected a folder; choose another place")
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Whether two paths lead to one place, by whatever links."""
+    if path.exists() and other.exists():
+        return path.samefile(other)
+    return path.resolve() == other.resolve()
+
+
 def _open(
     file: Path | None,
     references: Path | None,
@@ -180,14 +212,15 @@ def _open(
     tell: Note,
 ) -> _Inputs:
     """The documents of one file with both sides, or of two files."""
-    from openbiolink.metrics.relation_extraction.pairing import pair_documents
-    from openbiolink.metrics.relation_extraction.readers import FORMATS, open_both, open_relations
+    from openbiolink.metrics.relation_extraction.pairing import pair_texts
+    from openbiolink.metrics.relation_extraction.readers import open_both, open_relations
 
     if file is not None and (references or predictions):
         raise InputError(f"{file}: is given beside --references or --predictions; give one file, or these two")
     both = file or (references if predictions is None else None)
-    wanted: Iterable[Named]
-    found: Iterable[Named]
+    wanted: Iterable[Unplaced]
+    found: Iterable[Unplaced]
+    files: dict[Side, Path]
     if both is not None:
         name, wanted, found = open_both(both, format=format, note=tell)
         formats, files = {"references": name, "predictions": name}, {"references": both, "predictions": both}
@@ -196,18 +229,28 @@ def _open(
     else:
         name, wanted = open_relations(references, format=format, note=tell)
         other, found = open_relations(predictions, format=format, side="predictions", entities=references, note=tell)
-        formats, files = (
-            {"references": name, "predictions": other},
-            {"references": references, "predictions": predictions},
-        )
-    ways = {FORMATS[name].match for name in formats.values()}
-    return _Inputs(
-        pair_documents(wanted, found, by_position=by_position),
-        ways.pop() if len(ways) == 1 else "text",
-        {side: path.name for side, path in files.items()},
-        formats,
-        files["references"],
-    )
+        formats = {"references": name, "predictions": other}
+        files = {"references": references, "predictions": predictions}
+    pairs = pair_texts(wanted, found, by_position=by_position, files=files)
+    return _Inputs(pairs, _way([*formats.values()]), files, formats)
+
+
+def _way(formats: Sequence[str]) -> str:
+    """What heads and tails of files of these formats are compared by where nobody says it."""
+    from openbiolink.metrics.relation_extraction.readers import FORMATS
+
+    ways, units = ({getattr(FORMATS[name], of) for name in formats} for of in ("match", "unit"))
+    return ways.pop() if len(ways) == 1 and (ways != {"span"} or len(units) == 1) else "text"
+
+
+def _check_units(formats: Mapping[str, str], match: str) -> None:
+    """Refuse to compare spans of tokens with spans of characters."""
+    from openbiolink.metrics.relation_extraction.readers import FORMATS
+
+    units = {side: FORMATS[name].unit for side, name in formats.items()}
+    if match == "span" and len({*units.values()} - {None}) > 1:
+        shown = " and ".join(f"{side} ({formats[side]}) are of {unit}s" for side, unit in units.items())
+        raise InputError(f"spans of {shown}, so they cannot be compared; say --match text, without --mode relaxed")
 
 
 def _facts(path: Path, tell: Note) -> Iterable[tuple[str, str, str]]:
@@ -217,32 +260,41 @@ def _facts(path: Path, tell: Note) -> Iterable[tuple[str, str, str]]:
 
 
 def _score(
-    pairs: Iterable[Pair], options: Mapping[str, Any], *, keep: bool, in_order: bool
+    inputs: _Inputs, options: Mapping[str, Any], *, keep: bool, in_order: bool
 ) -> tuple[RelationResult, list[Pair]]:
     """The result, and the documents if they are to be kept: in the order of their ids, or in their own."""
     from openbiolink.metrics.relation_extraction import RelationScorer
 
     scorer = RelationScorer(**options)
     kept: list[Pair] = []
-    for number, pair in enumerate(pairs):
-        name, wanted, found = pair
-        scorer.count_document(prediction=found, reference=wanted, document=number if name is None else name)
+    for number, pair in enumerate(inputs.pairs):
+        name, wanted, found, _ = pair
+        try:
+            scorer.count_document(prediction=found, reference=wanted, document=number if name is None else name)
+        except InputError as error:
+            raise _in_its_file(error, inputs.files) from error
         if keep:
             kept.append(pair)
-    if kept and kept[0][0] is not None and not in_order:
-        kept.sort(key=lambda pair: str(pair[0]))
+    if kept and kept[0].id is not None and not in_order:
+        kept.sort(key=lambda pair: str(pair.id))
     return scorer.result(), kept
+
+
+def _in_its_file(error: InputError, files: Mapping[Side, Path]) -> InputError:
+    """The error of a document, which names its side, with the file of that side."""
+    place = next((f"{path}: " for side, path in files.items() if str(error).startswith(f"{side}, document ")), "")
+    return InputError(f"{place}{error}")
 
 
 def _sides(kept: Iterable[Pair]) -> dict[str, Any]:
     """References and predictions as the library takes them: by id, or in their order."""
     pairs = [*kept]
-    if pairs and pairs[0][0] is not None:
+    if pairs and pairs[0].id is not None:
         return {
-            "references": {name: wanted for name, wanted, _ in pairs},
-            "predictions": {name: found for name, _, found in pairs},
+            "references": {pair.id: pair.references for pair in pairs},
+            "predictions": {pair.id: pair.predictions for pair in pairs},
         }
-    return {"references": [wanted for _, wanted, _ in pairs], "predictions": [found for _, _, found in pairs]}
+    return {"references": [pair.references for pair in pairs], "predictions": [pair.predictions for pair in pairs]}
 
 
 def _mistakes(kept: Iterable[Pair], options: Mapping[str, Any]) -> list[RelationError]:
@@ -256,22 +308,27 @@ def _read_other(
     kept: Iterable[Pair],
     inputs: _Inputs,
     *,
+    match: str,
     format: str | None,  # noqa: A002
     by_position: bool,
     tell: Note,
-) -> tuple[str, list[Pair]]:
-    """The name and the documents of the predictions to compare with."""
-    from openbiolink.metrics.relation_extraction.pairing import pair_documents
+) -> tuple[Path, list[Pair]]:
+    """The path and the documents of the predictions to compare with."""
+    from openbiolink.metrics.relation_extraction.fields import Unplaced
+    from openbiolink.metrics.relation_extraction.pairing import pair_texts
     from openbiolink.metrics.relation_extraction.readers import open_relations
 
-    _, found = open_relations(against, format=format, side="predictions", entities=inputs.references, note=tell)
-    wanted = ((name, relations) for name, relations, _ in kept)
-    return against.name, [*pair_documents(wanted, found, by_position=by_position)]
+    gold = inputs.files["references"]
+    name, found = open_relations(against, format=format, side="predictions", entities=gold, note=tell)
+    _check_units({"references": inputs.formats["references"], "predictions": name}, match)
+    wanted = (Unplaced(pair.id, pair.references, pair.text) for pair in kept)
+    files: dict[Side, Path] = {"references": gold, "predictions": against}
+    return against, [*pair_texts(wanted, found, by_position=by_position, files=files)]
 
 
 def _uncertain(
     kept: list[Pair],
-    other: tuple[str, list[Pair]] | None,
+    other: tuple[Path, list[Pair]] | None,
     options: Mapping[str, Any],
     *,
     resamples: int,
@@ -288,10 +345,14 @@ def _uncertain(
     if other is not None:
         against = _sides(other[1])["predictions"]
         draws = {"seed": seed, "resamples": found["resamples"]}
-        scores = compare_relations(
-            references=sides["references"], first=against, second=sides["predictions"], **draws, **options
-        )
-        found["comparison"] = {"against": other[0], "scores": {name: asdict(one) for name, one in scores.items()}}
+        try:
+            scores = compare_relations(
+                references=sides["references"], first=against, second=sides["predictions"], **draws, **options
+            )
+        except InputError as error:  # of the first system, since the other was scored before
+            bare = InputError(str(error).removeprefix("first system: "))
+            raise _in_its_file(bare, {"predictions": other[0]}) from error
+        found["comparison"] = {"against": other[0].name, "scores": {name: asdict(one) for name, one in scores.items()}}
     return found
 
 
@@ -301,12 +362,14 @@ def _write(
     """Write the page and the table; the paths of what was written."""
     from openbiolink.files import write_text
     from openbiolink.metrics.relation_extraction.table import errors_table
-    from openbiolink.report.relations import write_relations_page
+    from openbiolink.report.relations import check_relations_page, render_relations_page
 
+    page = None if html is None else render_relations_page(found, mistakes)
     if errors is not None:
         write_text(errors, errors_table(mistakes))
-    if html is not None:
-        write_relations_page(found, mistakes, html)
+    if html is not None and page is not None:
+        check_relations_page(html)
+        write_text(html, page)
     return [path for path in (errors, html) if path is not None]
 
 
@@ -314,8 +377,6 @@ def _tables(found: Mapping[str, Any]) -> list[RenderableType]:
     """The scores, intervals and the comparison for the terminal."""
     from rich.table import Table
     from rich.text import Text
-
-    from openbiolink.metrics.relation_extraction.table import visible
 
     settings, total = found["settings"], found["scores"]["ALL"]
     heading = (

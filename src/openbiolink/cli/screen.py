@@ -18,6 +18,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from openbiolink.errors import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -29,8 +31,8 @@ SHOWN = 5
 
 
 def plain(text: str) -> str:
-    """The text on one line, with nothing that rich would read as markup."""
-    return " ".join(text.split("\n")).replace("[", "\\[")
+    """The text on one line, with nothing that rich would read as markup, or a terminal as anything but text."""
+    return visible(" ".join(text.split("\n"))).replace("[", "\\[")
 
 
 def say(text: str) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from openbiolink.errors import InputError
+from openbiolink.errors import InputError, visible
 from openbiolink.files import write_text
 from openbiolink.metrics.relation_extraction.mistakes import KINDS
 from openbiolink.metrics.relation_extraction.scoring import FORMAT
 from openbiolink.metrics.relation_extraction.settings import TOTAL
-from openbiolink.metrics.relation_extraction.table import visible
 from openbiolink.report import page_environment
 
 if TYPE_CHECKING:

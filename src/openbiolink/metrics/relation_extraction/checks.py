@@ -7,14 +7,14 @@ finite number). Other fields are ignored. A text may be empty, but the relation 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from openbiolink.errors import InputError
-from openbiolink.metrics.relation_extraction.settings import TOTAL
+from openbiolink.metrics.relation_extraction.fields import counted
+from openbiolink.metrics.relation_extraction.settings import TOTAL, is_finite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -153,10 +153,9 @@ def scores_of(relations: Sequence[Relation], side: str, document: Name) -> list[
     found: list[float | None] = []
     for place, relation in enumerate(relations):
         score = relation.get("score")
-        if "score" in relation and not (
-            isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
-        ):
-            raise _wrong((side, document, place, "score"), score, "a finite number")
+        if "score" in relation and not is_finite(score):
+            of_alias = "confidence" in relation and relation["confidence"] is score
+            raise _wrong((side, document, place, "confidence" if of_alias else "score"), score, "a finite number")
         found.append(score)
     return found
 
@@ -171,7 +170,10 @@ def _wrong(at: tuple[str, Name, int, str], value: object, expected: str) -> Inpu
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        text = "a value too long to show"
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
 
 
@@ -196,8 +198,9 @@ def iter_pairs(predictions: Corpus, references: Corpus) -> Iterator[tuple[Name |
         raise InputError("one side has documents by id, the other a list of them; give both in one way")
     given, wanted = [*predictions], [*references]
     if len(given) != len(wanted):
+        sides = f"{counted(len(given), 'prediction')} and {counted(len(wanted), 'reference')}"
         raise InputError(
-            f"{len(given)} predictions and {len(wanted)} references, which are paired by position; "
-            "give one list of relations for each document on both sides"
+            f"{sides}, which are paired by position; "
+            "give one list of relations for each document on both sides, an empty one where it has no relation"
         )
     return ((None, one, other) for one, other in zip(given, wanted, strict=True))

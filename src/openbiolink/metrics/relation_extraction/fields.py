@@ -187,6 +187,15 @@ def scored(record: Mapping[str, Any]) -> dict[str, Any]:
     return {} if value is None else {"score": value, "confidence": value}
 
 
+def counted(number: int, word: str, several: str | None = None) -> str:
+    """A number and what is counted, which is several unless it is one.
+
+    >>> counted(1, "relation"), counted(2, "entity", "entities"), counted(0, "column")
+    ('1 relation', '2 entities', '0 columns')
+    """
+    return f"{number:,} {word if number == 1 else several or f'{word}s'}"
+
+
 def joined(tokens: Iterable[str]) -> str:
     """Tokens as one text that no other tokens have."""
     return "\0".join(tokens)

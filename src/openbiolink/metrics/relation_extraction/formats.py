@@ -15,6 +15,7 @@ from openbiolink.metrics.relation_extraction.fields import (
     Placed,
     Relations,
     Source,
+    counted,
     field_of,
     holds_both,
     id_of,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PUBTATOR_TEXT = re.compile(r"([^|\t\[{][^|\t]*)\|([ta])\|(.*)", re.DOTALL)
-BRAT_TEXT = re.compile(r"(T[^\t ]*)\t([^\t ]+) (\d+ \d+(?:;\d+ \d+)*)\t(.*)", re.DOTALL | re.ASCII)
+PUBTATOR_PLACE = re.compile(r"\d{1,15}", re.ASCII)
+BRAT_TEXT = re.compile(r"(T[^\t ]*)\t([^\t ]+) (\d{1,15} \d{1,15}(?:;\d{1,15} \d{1,15})*)\t(.*)", re.DOTALL | re.ASCII)
 BRAT_RELATION = re.compile(r"R[^\t ]*\t([^\t ]+) ([^\t :]+):([^\t ]+) ([^\t :]+):([^\t ]+)\s*")
 BRAT_EVENT = re.compile(r"(E[^\t ]*)\t[^\t :]+:([^\t ]+)(?: [^\t :]+:[^\t ]+)*\s*")
 BRAT_CONCEPT = re.compile(r"N[^\t ]*\t[^\t ]+ ([^\t ]+) ([^\t ]+)(\t.*)?")
@@ -43,8 +45,8 @@ BRAT_OTHER = {  # kinds of lines that are no relations: shape and example
     "*": (re.compile(r"\*\t[^\t ]+( [^\t ]+)+\s*"), "*<tab>Type T1 T2"),
 }
 BRAT_SHAPES = (
-    "a line of BRAT (T1<tab>Type start end<tab>text, R1<tab>Type Arg1:T1 Arg2:T2, or one that begins with E, A, M, N, # "
-    "or *)"
+    "a line of BRAT (T1<tab>Type start end<tab>text, R1<tab>Type Arg1:T1 Arg2:T2, or one that begins with E, A, M, N, "
+    "# or *)"
 )
 SPERT_ENTITY = (("start", int), ("end", int), ("type", str))
 NO_CONCEPT = ("", "-", "-1")
@@ -175,7 +177,7 @@ def _token_end(end: str, tokens: Sequence[str], span: tuple[int, int], place: st
     start, stop = span
     if not 0 <= start < stop <= len(tokens):
         raise InputError(
-            f"{place}: the {end} is of tokens {start} up to {stop} (excluded), but there are {len(tokens)} tokens; "
+            f"{place}: the {end} is of tokens {start} up to {stop} (excluded), but of those there are {len(tokens)}; "
             "correct it"
         )
     return {end: " ".join(tokens[start:stop]), f"{end}_span": [start, stop]}
@@ -196,12 +198,13 @@ def _count_unlisted(relation: Mapping[str, Any], source: Source, counts: Counter
 def _note_entities(source: Source, counts: Counter[str]) -> None:
     if counts["unlisted"]:
         source.note(
-            f"{source.path}: {counts['unlisted']} heads and tails of predictions are none of the file's entities; "
-            "they are kept with an empty type, which no reference has"
+            f"{source.path}: {counted(counts['unlisted'], 'head or tail', 'heads and tails')} of predictions not among "
+            "the file's entities, kept with an empty type, which no reference has"
         )
     if counts["several"]:
         source.note(
-            f"{source.path}: {counts['several']} entities have several types; these are joined, as in Method|Task"
+            f"{source.path}: {counted(counts['several'], 'entity', 'entities')} of several types, which are joined, as "
+            "in Method|Task"
         )
 
 
@@ -233,7 +236,8 @@ def read_spert(source: Source) -> Iterator[Placed]:
 def _numbered(entities: Sequence[Any], number: int, place: str) -> Any:
     """The entity of a number."""
     if not 0 <= number < len(entities):
-        raise InputError(f"{place}: is {number}, but the document has {len(entities)} entities, from 0; correct it")
+        there = counted(len(entities), "entity", "entities")
+        raise InputError(f"{place}: is {number}, but the document has {there}, from 0; correct it")
     return entities[number]
 
 
@@ -317,7 +321,7 @@ def read_brat(source: Source) -> Iterator[Placed]:
             raise InputError(f"{path}: is a folder without .ann files; give the one that has them")
         bare = sum(not one.with_suffix(".ann").is_file() for one in path.rglob("*.txt"))
         if bare:
-            source.note(f"{path}: {bare} .txt files have no .ann file beside them, so they are no documents")
+            source.note(f"{path}: {counted(bare, '.txt file')} without an .ann file beside, so no document of these")
         names: list[str | None] = [one.relative_to(path).with_suffix("").as_posix() for one in files]
     else:
         check_file(path)
@@ -327,15 +331,16 @@ def read_brat(source: Source) -> Iterator[Placed]:
         yield Placed(str(file), name, relations, text)
     if counts["other"]:
         source.note(
-            f"{path}: {counts['other']} lines are no relations of two (events, attributes, equivalences, remarks); "
-            "they were not read"
+            f"{path}: {counted(counts['other'], 'line')} of something else than relations of two (events, attributes, "
+            "equivalences, remarks), not read"
         )
     if counts["unlike"]:
-        source.note(f"{path}: {counts['unlike']} entities have another text than the .txt file; that of .ann was taken")
+        number = counted(counts["unlike"], "entity", "entities")
+        source.note(f"{path}: {number} with another text than the .txt file, that of .ann taken")
     if counts["pieces"]:
         source.note(
-            f"{path}: {counts['pieces']} entities are in several pieces; the span of each is from the first of its "
-            "characters to the last"
+            f"{path}: {counted(counts['pieces'], 'entity', 'entities')} in several pieces, each with a span from its "
+            "first character to its last"
         )
 
 
@@ -425,15 +430,15 @@ def read_pubtator(source: Source) -> Iterator[Placed]:
     _note_entities(source, counts)
     if counts["unlike"]:
         source.note(
-            f"{source.path}: {counts['unlike']} mentions have another text than title and abstract at their place; "
-            "that of the mention was taken"
+            f"{source.path}: {counted(counts['unlike'], 'mention')} with another text than title and abstract have at "
+            "the place, that of the mention taken"
         )
 
 
 def _pubtator_document(block: Sequence[tuple[int, str]], source: Source, counts: Counter[str]) -> Placed:
     place = f"{source.path}, line {block[0][0]}"
     name = _matched(PUBTATOR_TEXT, "id|t|title, with which a document begins", block[0][1], place)[1]
-    parts = [found[3] for _, line in block if (found := PUBTATOR_TEXT.fullmatch(line))]
+    parts = [part[3] for _, line in block if (part := PUBTATOR_TEXT.fullmatch(line))]
     whole = " ".join(parts)  # places are counted with one character between title and abstract
     mentions: dict[str, dict[str, Any]] = {}
     waiting: list[tuple[str, list[str]]] = []
@@ -447,7 +452,7 @@ def _pubtator_document(block: Sequence[tuple[int, str]], source: Source, counts:
             raise InputError(f"{at}: is of another document than {name!r}; put a blank line between documents")
         if text:
             continue
-        if len(cells) >= 5 and cells[1].isdecimal() and cells[2].isdecimal():
+        if len(cells) >= 5 and PUBTATOR_PLACE.fullmatch(cells[1]) and PUBTATOR_PLACE.fullmatch(cells[2]):
             _add_mention(cells, mentions, at)
             counts["unlike"] += whole[int(cells[1]) : int(cells[2])] != cells[3]
         elif len(cells) in {4, 5, 6} and not cells[1].isdecimal() and all(cells[1:4]):

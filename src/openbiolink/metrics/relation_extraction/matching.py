@@ -30,6 +30,8 @@ Pairs = list[tuple[Key, Key]]  # of a referenced and a predicted relation
 Dropped = Counter[tuple[str, str, str]]  # reason, side, relation type → how many
 
 REPEAT, BELOW, LEFT_OUT, OUTSIDE = "repeats", "below_threshold", "left_out", "outside_relation_types"
+UNSCORED = "without_score"  # these count, since no threshold tells whether they should
+REASONS = (REPEAT, BELOW, LEFT_OUT, OUTSIDE, UNSCORED)
 EXTRAS = ("head_span", "tail_span", "head_id", "tail_id", "score")
 
 
@@ -57,7 +59,7 @@ def read_keys(
         side: `predictions` or `references`.
         document: its number or id, for messages.
         settings: what counts.
-        dropped: what does not is counted here.
+        dropped: what does not is counted here, and what has no score where there is a threshold.
 
     Raises:
         InputError: something is no relation.
@@ -102,6 +104,8 @@ def _kept(
             dropped[OUTSIDE, side, key[0]] += 1
         else:
             kept.append(place)
+            if scores is not None and score is None:
+                dropped[UNSCORED, side, key[0]] += 1
     return kept
 
 

@@ -15,7 +15,8 @@
 Spans are [start, end). `score`, or else `confidence`, becomes the score of a relation. Plain, gzip and zip files are
 read, with LF or CR LF, with a byte-order mark or not. What cannot be understood is refused with its place. A head or
 tail that no entity of its document describes is refused in references; in predictions it is kept with an empty type,
-and counted in a note.
+and counted in a note. A file of predictions without any document is refused, but for an empty list of DocRED, which
+says that nothing was found in any document.
 """
 
 from __future__ import annotations
@@ -25,11 +26,19 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from openbiolink.errors import InputError
 from openbiolink.files import UTF8_BOM, check_file, iter_lines, iter_unpacked
-from openbiolink.metrics.relation_extraction.fields import Placed, Relations, Side, Source, holds_both
+from openbiolink.metrics.relation_extraction.fields import (
+    Placed,
+    Relations,
+    Side,
+    Source,
+    Unplaced,
+    counted,
+    holds_both,
+)
 from openbiolink.metrics.relation_extraction.formats import (
     PUBTATOR_TEXT,
     iter_documents,
@@ -51,9 +60,12 @@ if TYPE_CHECKING:
     Reader = Callable[[Source], Iterator[Placed]]
     Named = tuple[str | None, Relations]  # id and relations of a document
 
+Unit = Literal["token", "character"]
+
 PACKED = (".gz", ".zip")
 LINES = (".jsonl", ".ndjson")
 PEEK = 1 << 22  # bytes of a first line that are looked at
+FACT = ("head", "type", "tail")  # the header of a table of facts, if it has one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +75,12 @@ class Format:
     Attributes:
         read: its reader.
         match: what its heads and tails are compared by where nobody says otherwise.
+        unit: what its spans count; None where the file does not say it.
     """
 
     read: Reader
     match: Match
+    unit: Unit | None = None
 
 
 def read_relations(
@@ -93,7 +107,11 @@ def read_relations(
         InputError: the file is absent or damaged, something in it is wrong, an id comes twice, or only some
             documents have one; the message names file, line or document, relation and field.
     """
-    return open_relations(path, format=format, side=side, entities=entities, note=note)[1]
+    return _bare(open_relations(path, format=format, side=side, entities=entities, note=note)[1])
+
+
+def _bare(documents: Iterator[Unplaced]) -> Iterator[Named]:
+    return ((one.id, one.relations) for one in documents)
 
 
 def open_relations(
@@ -103,8 +121,8 @@ def open_relations(
     side: Side = "references",
     entities: Path | str | None = None,
     note: Note | None = None,
-) -> tuple[str, Iterator[Named]]:
-    """The format of a file and its documents; arguments and errors as `read_relations`."""
+) -> tuple[str, Iterator[Unplaced]]:
+    """The format of a file and its documents with their texts; arguments and errors as `read_relations`."""
     source = _source(path, side, entities, note)
     name = _known(format) or _recognised(source)
     return name, _checked(FORMATS[name].read(source))
@@ -130,7 +148,8 @@ def read_both(
     Raises:
         InputError: as `read_relations`, or the file does not hold both.
     """
-    return open_both(path, format=format, note=note)[1:]
+    _, references, predictions = open_both(path, format=format, note=note)
+    return _bare(references), _bare(predictions)
 
 
 def open_both(
@@ -138,7 +157,7 @@ def open_both(
     *,
     format: str | None = None,  # noqa: A002  # the word that users know
     note: Note | None = None,
-) -> tuple[str, Iterator[Named], Iterator[Named]]:
+) -> tuple[str, Iterator[Unplaced], Iterator[Unplaced]]:
     """The format of a file that holds both, its references and its predictions; arguments and errors as `read_both`."""
     source, other = _source(path, "references", None, note), _source(path, "predictions", None, note)
     name = _known(format) or _recognised(source)
@@ -172,8 +191,9 @@ def read_facts(
     """The facts (head, type, tail) of a file, for scores without what training knew.
 
     Args:
-        path: three tab-separated columns without a header (head, type, tail), or relations in one of `FORMATS`. Their
-            texts are taken and, where they hold beyond the document, concept ids; of DocRED the names of all mentions.
+        path: three tab-separated columns (head, type, tail; a first line of just these words is a header), or
+            relations in one of `FORMATS`. Their texts are taken and, where they hold beyond the document, concept ids;
+            of DocRED the names of all mentions.
         format: a name of `FORMATS`, or `tsv`; the file itself says it by default.
         note: called with one line for what a reader of the numbers should know.
 
@@ -185,7 +205,7 @@ def read_facts(
     if name in {None, "tsv"}:
         return {fact for _, fact in _iter_facts(source)}
     facts: set[Fact] = set()
-    for _, relations in _checked(FORMATS[name or "json"].read(source)):
+    for _, relations, _ in _checked(FORMATS[name or "json"].read(source)):
         for one in relations:
             heads, tails = one.get("head_names", [one["head"]]), one.get("tail_names", [one["tail"]])
             facts.update((head, one["type"], tail) for head, tail in product(heads, tails))
@@ -210,10 +230,10 @@ def _known(name: str | None) -> str | None:
     return name
 
 
-def _checked(documents: Iterator[Placed]) -> Iterator[Named]:
+def _checked(documents: Iterator[Placed]) -> Iterator[Unplaced]:
     """The documents without their places; ids come once, in all documents or in none."""
     places: dict[str | None, str] = {}
-    for place, name, relations in documents:
+    for place, name, relations, text in documents:
         if name is not None and name in places:
             raise InputError(f"{place}: document {name!r} comes again, it is in {places[name]}; give every one once")
         if (None in places) != (name is None) and places:
@@ -222,7 +242,7 @@ def _checked(documents: Iterator[Placed]) -> Iterator[Named]:
                 f"{next(iter(places.values()))}; give an id to every document, or to none"
             )
         places[name] = place
-        yield name, relations
+        yield Unplaced(name, relations, text)
 
 
 def _recognised(source: Source) -> str:
@@ -236,14 +256,13 @@ def _recognised(source: Source) -> str:
     first = next((line for line in iter_beginning(path) if line.strip()), "").lstrip()
     if first.startswith(("{", "[")):
         found = _kind_of_line(first) if first.startswith("{") else None
-        return found or ("jsonl" if name.endswith(LINES) else _kind_of_json(source.content))
+        return found or ("jsonl" if name.endswith(LINES) else _kind_of_json(source))
     if PUBTATOR_TEXT.match(first):
         return "pubtator"
     if not first and name.endswith(LINES):
         return "jsonl"
-    raise InputError(
-        f"{path}: is in no format that is known here; say which with --format, one of {', '.join(FORMATS)}"
-    )
+    fault = "is in no format that is known here" if first else "is empty, so it says no format"
+    raise InputError(f"{path}: {fault}; say which with --format, one of {', '.join(FORMATS)}")
 
 
 def iter_beginning(path: Path) -> Iterator[str]:
@@ -276,8 +295,11 @@ def _is_record(record: Mapping[str, Any]) -> bool:
     return record.keys() == {"relations"} or not all(isinstance(value, list) for value in record.values())
 
 
-def _kind_of_json(content: object) -> str:
-    """Which of the formats that are one JSON value this is."""
+def _kind_of_json(source: Source) -> str:
+    """Which of the formats that are one JSON value this is; an empty list of predictions is as the references are."""
+    content = source.content
+    if content == [] and source.side == "predictions" and source.entities is not None:
+        return _recognised(Source(path=source.entities, side="references", entities=None, note=_ignore))
     first = content[0] if isinstance(content, list) and content else None
     if isinstance(first, dict) and ("vertexSet" in first or {"title", "h_idx", "t_idx", "r"} <= {*first}):
         return "docred"
@@ -287,34 +309,43 @@ def _kind_of_json(content: object) -> str:
 
 
 def _is_table(path: Path) -> bool:
-    """Whether the first line has three tab-separated cells."""
-    if path.is_dir():
+    """Whether a file is a table: no line of it is that of another format, as far as its name and first line show."""
+    if path.is_dir() or path.name.lower().endswith(".ann"):
         return False
     first = next((line for line in iter_beginning(path) if line.strip()), "")
-    return first.count("\t") == 2 and not first.startswith(("{", "["))
+    return not first.startswith(("{", "[")) and not PUBTATOR_TEXT.match(first)
 
 
 def _iter_facts(source: Source) -> Iterator[tuple[int, Fact]]:
     """Line number and fact of each line of a table."""
+    first = True
     for number, line in enumerate(iter_lines(source.path, source.note), 1):
-        cells = line.split("\t")
-        if line.strip():
-            if len(cells) != 3 or not all(cells):
-                raise InputError(
-                    f"{source.path}, line {number}: has {len(cells)} cells, expected three that are not empty: "
-                    "head, type, tail, with tabs between; correct it"
-                )
+        cells = tuple(line.split("\t"))
+        if not line.strip():
+            continue
+        if len(cells) != 3 or not all(cells):
+            fault = f"has {counted(len(cells), 'column')}" if all(cells) else "has an empty column"
+            raise InputError(
+                f"{source.path}, line {number}: {fault}, expected head, type, tail, with tabs between; correct it"
+            )
+        if not first or cells != FACT:
             yield number, (cells[0], cells[1], cells[2])
+        first = False
+    if first:
+        raise InputError(
+            f"{source.path}, line 1: has no columns, expected head, type, tail, with tabs between; give a fact, or "
+            "leave the option out"
+        )
 
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "json": Format(read=read_json, match="text"),
         "jsonl": Format(read=read_jsonl, match="text"),
-        "dygie": Format(read=read_dygie, match="span"),
-        "spert": Format(read=read_spert, match="span"),
-        "docred": Format(read=read_docred, match="id"),
-        "brat": Format(read=read_brat, match="span"),
-        "pubtator": Format(read=read_pubtator, match="id"),
+        "dygie": Format(read=read_dygie, match="span", unit="token"),
+        "spert": Format(read=read_spert, match="span", unit="token"),
+        "docred": Format(read=read_docred, match="id", unit="token"),
+        "brat": Format(read=read_brat, match="span", unit="character"),
+        "pubtator": Format(read=read_pubtator, match="id", unit="character"),
     }
 )

@@ -27,11 +27,14 @@ from typing import TYPE_CHECKING, Any
 
 from openbiolink.errors import InputError
 from openbiolink.metrics.relation_extraction.checks import SIDES, iter_pairs
+from openbiolink.metrics.relation_extraction.fields import counted
 from openbiolink.metrics.relation_extraction.matching import (
     BELOW,
     LEFT_OUT,
     OUTSIDE,
+    REASONS,
     REPEAT,
+    UNSCORED,
     Dropped,
     match_relations,
     pair_wrong_types,
@@ -61,6 +64,7 @@ Scores = dict[str, Row]
 
 FORMAT = "openbiolink-relations/1"
 STATE = "openbiolink-relations-state/1"
+MOST = 2**53  # of a count in a state: the last whole number that all programs that read JSON can tell from the next
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +115,8 @@ class RelationResult:
         repeats: of either side, how many relations were there more than once in their document.
         left_out: reason → side → relation type → how many relations did not count, repeats and all. The reasons are
             `left_out`, `outside_relation_types`, `outside_reference_types` and `below_threshold`.
+        without_score: relation type → how many predictions have no score where there is a threshold; they count, with
+            repeats.
         ign: `p`, `r`, `f1` without right predictions of known facts, and how many these were; None where no known
             facts were given.
         notes: what a reader of the numbers should know, a line each.
@@ -122,6 +128,7 @@ class RelationResult:
     confusion: Mapping[tuple[str, str], int]
     repeats: Mapping[str, int]
     left_out: Mapping[str, Mapping[str, Mapping[str, int]]]
+    without_score: Mapping[str, int]
     ign: Mapping[str, int | float] | None
     notes: tuple[str, ...]
 
@@ -192,6 +199,7 @@ class RelationResult:
             "left_out": {
                 reason: {side: dict(types) for side, types in sides.items()} for reason, sides in self.left_out.items()
             },
+            "without_score": dict(self.without_score),
             "notes": [*self.notes],
         }
 
@@ -405,10 +413,8 @@ class RelationScorer:
             raise InputError(f"this is no state of a scorer ({STATE}); give what state() returned")
         try:
             scorer = cls(**state["settings"] | {"known_facts": known_facts})
-            facts, tally = state["settings"]["known_facts"], scorer._tally
-            tally.add(state["documents"], {name: _four(numbers) for name, numbers in state["counts"].items()})
-            tally.confusion.update({(wanted, found): count for wanted, found, count in state["confusion"]})
-            tally.dropped.update({(reason, side, kind): count for reason, side, kind, count in state["dropped"]})
+            facts = state["settings"]["known_facts"]
+            scorer._tally = _tally_of(state)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"the state of a scorer is damaged ({error!r}); give what state() returned") from error
         if facts != scorer._settings.facts_digest():
@@ -435,6 +441,9 @@ class RelationScorer:
             tp, predicted, referenced, _ = tally.counts.get(name, (0, 0, 0, 0))
             counts[str(name)] = Counts(tp=tp, fp=predicted - tp, fn=referenced - tp)
         left_out = _left_out(tally, types)
+        without_score = {
+            kind: count for (reason, _, kind), count in sorted(tally.dropped.items()) if reason == UNSCORED
+        }
         repeats = {side: _sum_of(tally.dropped, REPEAT, side) for side in SIDES}
         return RelationResult(
             settings=settings,
@@ -443,14 +452,69 @@ class RelationScorer:
             confusion={pair: count for pair, count in sorted(tally.confusion.items()) if pair[1] in counts},
             repeats=repeats,
             left_out=left_out,
+            without_score=without_score,
             ign=None if settings.known_facts is None else _ign(tally, counts, settings.whole),
-            notes=tuple(_notes(settings, counts, repeats, left_out)),
+            notes=(
+                *_notes(settings, counts, repeats, left_out, sum(without_score.values())),
+                *_notes_of_names(settings, {*tally.counts} | {kind for _, _, kind in tally.dropped}),
+            ),
         )
 
 
+def _tally_of(state: Mapping[str, Any]) -> _Tally:
+    """The counts of a state.
+
+    Raises:
+        ValueError: a number is none that documents can count, or two of them contradict each other.
+        TypeError, KeyError, AttributeError: something has another form.
+    """
+    tally = _Tally()
+    tally.add(_whole(state["documents"]), {_kind(name): _four(of) for name, of in state["counts"].items()})
+    for wanted, found, count in state["confusion"]:
+        _put(tally.confusion, (_kind(wanted), _kind(found)), count)
+    for reason, side, kind, count in state["dropped"]:
+        if reason not in REASONS or side not in SIDES:
+            raise ValueError(reason, side)
+        _put(tally.dropped, (reason, side, _kind(kind)), count)
+    for kind in {name for pair in tally.confusion for name in pair}:
+        right, predicted, referenced, _ = tally.counts[kind]
+        pairs = [(wanted, found, count) for (wanted, found), count in tally.confusion.items()]
+        missing = sum(count for wanted, found, count in pairs if kind == wanted != found)
+        spurious = sum(count for wanted, found, count in pairs if kind == found != wanted)
+        if missing > referenced - right or spurious > predicted - right or (kind, kind) in tally.confusion:
+            raise ValueError(kind)
+    known = sum(of[3] for of in tally.counts.values())
+    if known and state["settings"]["known_facts"] is None:
+        raise ValueError(known)
+    if (tally.counts or tally.dropped) and not tally.documents:
+        raise ValueError(tally.documents)
+    return tally
+
+
+def _put(counts: Counter[Any], name: tuple[str, ...], count: int) -> None:
+    """Note a count, which must be 1 at least and the only one of its name."""
+    if not _whole(count) or name in counts:
+        raise ValueError(name, count)
+    counts[name] = count
+
+
+def _kind(name: str) -> str:
+    """The name of a relation type, which must be one."""
+    if not isinstance(name, str) or name in {"", TOTAL}:
+        raise ValueError(name)
+    return name
+
+
+def _whole(number: int) -> int:
+    """A count, which must be a whole number from 0 to `MOST`."""
+    if type(number) is not int or not 0 <= number <= MOST:
+        raise ValueError(number)
+    return number
+
+
 def _four(numbers: Sequence[int]) -> list[int]:
-    right, predicted, referenced, known = numbers
-    if not 0 <= known <= right <= min(predicted, referenced):
+    right, predicted, referenced, known = map(_whole, numbers)
+    if not known <= right <= min(predicted, referenced) or not predicted + referenced:
         raise ValueError(numbers)
     return [right, predicted, referenced, known]
 
@@ -463,7 +527,7 @@ def _left_out(tally: _Tally, types: Collection[str]) -> dict[str, dict[str, dict
     """How many relations did not count, by reason, side and type."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for (reason, side, kind), count in sorted(tally.dropped.items()):
-        if reason != REPEAT:
+        if reason not in {REPEAT, UNSCORED}:
             found.setdefault(reason, {}).setdefault(side, {})[str(kind)] = count
     if others := {str(name): of[1] for name, of in sorted(tally.counts.items()) if name not in types}:
         found["outside_reference_types"] = {SIDES[0]: others}
@@ -479,11 +543,14 @@ def _ign(tally: _Tally, counts: Mapping[str, Counts], whole: float) -> dict[str,
     return {"known": known, "p": p, "r": r, "f1": _ratio(2 * p * r, p + r)}
 
 
-REASONS = {
-    BELOW: "have a score below the threshold",
-    LEFT_OUT: "are of types that are left out",
-    OUTSIDE: "are of types outside relation_types",
-    "outside_reference_types": "are of types that the references do not have",
+WHY = {  # of one relation, and of several
+    BELOW: ("has a score below the threshold", "have a score below the threshold"),
+    LEFT_OUT: ("is of a type that is left out", "are of types that are left out"),
+    OUTSIDE: ("is of a type outside relation_types", "are of types outside relation_types"),
+    "outside_reference_types": (
+        "is of a type that the references do not have",
+        "are of types that the references do not have",
+    ),
 }
 
 
@@ -492,6 +559,7 @@ def _notes(
     counts: Mapping[str, Counts],
     repeats: Mapping[str, int],
     left_out: Mapping[str, Mapping[str, Mapping[str, int]]],
+    without_score: int,
 ) -> Iterable[str]:
     """What a reader of the numbers should know."""
     if not any(one.tp + one.fp + one.fn for one in counts.values()):
@@ -501,10 +569,29 @@ def _notes(
     for reason, sides in left_out.items():
         for side, types in sides.items():
             listed = ", ".join(f"{kind} ({count})" for kind, count in types.items())
-            yield f"{side}: {sum(types.values())} relations {REASONS[reason]} and were not counted: {listed}"
+            number = sum(types.values())
+            why, were = (WHY[reason][0], "was") if number == 1 else (WHY[reason][1], "were")
+            yield f"{side}: {counted(number, 'relation')} {why} and {were} not counted: {listed}"
     for side, count in repeats.items():
         if count:
-            yield f"{side}: {count} repeats inside a document were counted once"
+            were = "was" if count == 1 else "were"
+            yield f"{side}: {counted(count, 'repeat')} inside a document {were} counted once"
+    if without_score:
+        have, them = ("has", "it") if without_score == 1 else ("have", "them")
+        several = counted(without_score, "relation")
+        yield f"predictions: {several} {have} no score, so the threshold does not touch {them}"
+
+
+def _notes_of_names(settings: Settings, seen: Collection[str]) -> Iterable[str]:
+    """A line for each option that names relation types which no relation has."""
+    options = {
+        "relation_types": settings.relation_types or (),
+        "leave_out": settings.leave_out,
+        "symmetric": settings.symmetric,
+    }
+    for option, names in options.items():
+        if strange := [name for name in names if name not in seen]:
+            yield f"{option}: no relation has the type {' or '.join(map(repr, strange))}; check the spelling"
 
 
 def score_relations(
@@ -512,7 +599,7 @@ def score_relations(
     predictions: Corpus,
     references: Corpus,
     mode: Mode = "strict",
-    match: Match = "text",
+    match: Match | None = None,
     relation_types: Collection[str] | None = None,
     types_from: TypesFrom = "union",
     symmetric: Collection[str] = (),
@@ -533,7 +620,8 @@ def score_relations(
         mode: `strict`: head, tail and their types must be equal. `boundaries`: entity types do not matter. `relaxed`:
             as strict, but spans need only share a place; pairs are made one to one, as many as can be.
         match: what head and tail are: their `text` (spans are ignored), their `span` (`head_span` and `tail_span`,
-            [start, end)), or their concept `id` (`head_id` and `tail_id`). Relaxed mode always compares spans.
+            [start, end)), or their concept `id` (`head_id` and `tail_id`). Texts by default, but spans in relaxed mode,
+            which compares nothing else.
         relation_types: the only types that count on either side; each has a row, even if nothing is of it.
         types_from: which types have a row otherwise: those of either side (`union`), or those of the `references`,
             where predictions of other types do not count.
@@ -545,7 +633,7 @@ def score_relations(
         known_facts: (head, type, tail) of training, for the scores `ign` of `RelationScorer.result`; nothing changes
             here. A relation is known by its texts, by its ids where these are compared, or by any of the further names
             that it may have as the lists `head_names` and `tail_names`.
-        threshold: predictions with a lower `score` do not count; those without a score do.
+        threshold: predictions with a lower `score` do not count; those without a score do, and a note says how many.
 
     Returns:
         A row of `tp`, `fp`, `fn`, `p`, `r`, `f1` for each type by name, and as the last the row `ALL`, which has

@@ -34,7 +34,7 @@ class RelationOptions(TypedDict, total=False):
     """The options that all functions for relations share; `score_relations` says what each means."""
 
     mode: Mode
-    match: Match
+    match: Match | None
     relation_types: Collection[str] | None
     types_from: TypesFrom
     symmetric: Collection[str]
@@ -126,10 +126,21 @@ def normalised(text: str, ways: Collection[str]) -> str:
     return " ".join(text.split()) if "blanks" in ways else text
 
 
+def is_finite(value: object) -> bool:
+    """Whether a value is a finite number, a whole one of any length among them.
+
+    >>> is_finite(0.5), is_finite(10**400), is_finite(math.inf), is_finite(True)
+    (True, True, False, False)
+    """
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def make_settings(
     *,
     mode: Mode = "strict",
-    match: Match = "text",
+    match: Match | None = None,
     relation_types: Collection[str] | None = None,
     types_from: TypesFrom = "union",
     symmetric: Collection[str] = (),
@@ -144,6 +155,8 @@ def make_settings(
     Raises:
         InputError: an option has no such value, or two of them contradict each other.
     """
+    if match is None:
+        match = "span" if mode == "relaxed" else "text"
     chosen = {"mode": mode, "match": match, "types_from": types_from, "scale": scale}
     _check_choices(chosen)
     only = None if relation_types is None else _names("relation_types", relation_types)
@@ -151,12 +164,9 @@ def make_settings(
     _check_types(only, out, types_from)
     if wrong := [way for way in ways if way not in NORMALISE]:
         raise InputError(f"normalise={wrong[0]!r} does not exist; choose from {', '.join(NORMALISE)}")
-    if mode == "relaxed":
-        match = "span"
     if ways and match != "text" and known_facts is None:
         raise InputError(f"normalise changes texts, but match={match!r} compares none; leave one of the two out")
-    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
-    if threshold is not None and not (number and math.isfinite(threshold)):
+    if threshold is not None and not is_finite(threshold):
         raise InputError(f"threshold={threshold!r} is no finite number; give one, or leave the option out")
     settings = Settings(
         mode=mode,
@@ -176,8 +186,9 @@ def _check_choices(chosen: Mapping[str, str]) -> None:
     for name, value in chosen.items():
         if value not in CHOICES[name]:
             raise InputError(f"{name}={value!r} does not exist; choose one of {', '.join(CHOICES[name])}")
-    if chosen["mode"] == "relaxed" and chosen["match"] == "id":
-        raise InputError("mode='relaxed' compares spans, match='id' concept ids; choose one of the two")
+    if chosen["mode"] == "relaxed" and chosen["match"] != "span":
+        what = {"id": "concept ids", "text": "texts"}[chosen["match"]]
+        raise InputError(f"mode='relaxed' compares spans, match={chosen['match']!r} {what}; choose one of the two")
 
 
 def _check_types(only: tuple[str, ...] | None, out: tuple[str, ...], types_from: str) -> None:

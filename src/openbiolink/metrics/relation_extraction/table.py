@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from openbiolink.errors import visible
 from openbiolink.metrics.relation_extraction.checks import FIELDS
 
 if TYPE_CHECKING:
@@ -15,15 +16,14 @@ if TYPE_CHECKING:
 SIDES = ("reference", "prediction")
 COLUMNS = (*FIELDS, "head_span", "tail_span", "head_id", "tail_id", "score")
 HEADER = ("document", "kind", "differs", *(f"{side}_{name}" for side in SIDES for name in COLUMNS))
-ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def errors_table(errors: Iterable[RelationError]) -> str:
     r"""The errors as UTF-8 text with the header `HEADER`.
 
     A cell is empty where a relation lacks the field, or is not there. A span is written as `start:end`, fields that
-    differ with commas between. Backslash, tab, LF and CR are written as `\\`, `\t`, `\n` and `\r`, and half a character
-    (a lone surrogate) by its number.
+    differ with commas between. A backslash is written as `\\`, and what is not seen, or moves what is, as Python writes
+    it: `\t`, `\n`, `\r`, or its number as `\x1b`, `\u202e`.
 
     >>> errors_table([]).split()[:3]
     ['document', 'kind', 'differs']
@@ -32,8 +32,8 @@ def errors_table(errors: Iterable[RelationError]) -> str:
     for one in errors:
         cells = [str(one.document), one.kind, ",".join(one.differs)]
         cells += [_cell(relation, name) for relation in (one.reference, one.prediction) for name in COLUMNS]
-        lines.append("\t".join(cell.translate(ESCAPES) for cell in cells))
-    return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace").decode("utf-8")
+        lines.append("\t".join(visible(cell.replace("\\", "\\\\")) for cell in cells))
+    return "\n".join(lines) + "\n"
 
 
 def _cell(relation: Mapping[str, Any] | None, name: str) -> str:
@@ -41,14 +41,3 @@ def _cell(relation: Mapping[str, Any] | None, name: str) -> str:
     if isinstance(value, list | tuple):
         return ":".join(map(str, value))
     return "" if value is None else str(value)
-
-
-def visible(text: str) -> str:
-    r"""The text with everything that is not seen, or moves what is, written as an escape.
-
-    >>> visible("a\x1b[31mb"), visible("\u202e")
-    ('a\\x1b[31mb', '\\u202e')
-    """
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)

@@ -44,6 +44,7 @@ Counted = tuple[tuple[str, int, int, int], ...]  # of a document: type, right, p
 
 SCORES = ("p", "r", "f1")
 METRICS = (*(f"micro_{name}" for name in SCORES), *(f"macro_{name}" for name in SCORES))
+FEWEST, MOST = 10, 100_000  # draws
 NOISE = 1e-12  # in the share of a perfect score: more than two sums of the same fractions may differ by
 
 
@@ -83,13 +84,13 @@ def bootstrap_relations(
         predictions: as in `score_relations`.
         references: as there.
         seed: of the draws.
-        resamples: how many draws.
+        resamples: how many draws, from 10 to 100,000.
         confidence: share of draws inside the interval.
         **options: as in `score_relations`.
 
     Returns:
         `micro_p`, `micro_r`, `micro_f1`, `macro_p`, `macro_r`, `macro_f1`. The standard error of each is the standard
-        deviation of the draws; None where there is one document or one draw only.
+        deviation of the draws; None where there is one document only.
 
     Raises:
         InputError: as `score_relations`, or an option of the draws is wrong.
@@ -99,7 +100,7 @@ def bootstrap_relations(
     >>> found.value, found.high
     (75.0, 100.0)
     """
-    check_draws(seed, resamples, confidence)
+    check_resamples(seed, resamples, confidence)
     counted, result = _count(predictions, references, options)
     types = sorted({row[0] for document in counted for row in document})
     documents = Counter(counted)
@@ -112,8 +113,7 @@ def bootstrap_relations(
         ]
     )
     ends = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
-    known = len(counted) > 1 and resamples > 1
-    errors = drawn.std(axis=0, ddof=1).tolist() if known else [None] * len(METRICS)
+    errors = drawn.std(axis=0, ddof=1).tolist() if len(counted) > 1 else [None] * len(METRICS)
     return {
         name: Interval(value=value, standard_error=error, low=low, high=high)
         for name, value, error, low, high in zip(METRICS, _values(result), errors, *ends.tolist(), strict=True)
@@ -137,7 +137,7 @@ def compare_relations(
         first: predictions of the system to compare with.
         second: predictions of the other one.
         seed: of the draws.
-        resamples: how often documents are drawn anew, and how often predictions change places.
+        resamples: how often documents are drawn anew, and how often predictions change places; from 10 to 100,000.
         confidence: of the intervals.
         **options: as in `score_relations`, for both.
 
@@ -152,7 +152,7 @@ def compare_relations(
     >>> found.difference, found.p < 0.05
     (100.0, True)
     """
-    check_draws(seed, resamples, confidence)
+    check_resamples(seed, resamples, confidence)
     references = _twice(references)
     systems: list[tuple[list[Counted], RelationResult]] = []
     for name, predictions in (("first", first), ("second", second)):
@@ -186,6 +186,20 @@ def compare_relations(
             METRICS, _values(before), _values(after), *ends.tolist(), chances, strict=True
         )
     }
+
+
+def check_resamples(seed: int, resamples: int, confidence: float = CONFIDENCE) -> None:
+    """Refuse options of draws that cannot be, or that say nothing.
+
+    Raises:
+        InputError: the message names the option.
+    """
+    check_draws(seed, resamples, confidence)
+    if not FEWEST <= resamples <= MOST:
+        raise InputError(
+            f"resamples={resamples} is too {'few' if resamples < FEWEST else 'many'}; "
+            f"give {FEWEST} at least and {MOST:,} at most, 1000 as a rule"
+        )
 
 
 def _twice(corpus: Corpus) -> Corpus:
