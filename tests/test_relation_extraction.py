@@ -178,6 +178,8 @@ def test_what_is_no_corpus_is_refused(predictions, references, told):
         ({"scale": "permille"}, "scale='permille'"),
         ({"types_from": "both"}, "types_from='both'"),
         ({"mode": "relaxed", "match": "id"}, "choose one of the two"),
+        ({"mode": "relaxed", "match": "text"}, "match='text' texts; choose one of the two"),
+        ({"match": ""}, "match='' does not exist"),
         ({"mode": "relaxed"}, "field 'head_span' is None"),
         ({"match": "span"}, "field 'head_span' is None"),
         ({"match": "id"}, "field 'head_id' is None"),
@@ -205,6 +207,23 @@ def test_spans_are_two_whole_numbers(span):
     assert score_relations(predictions=[[wrong]], references=[[wrong]])["ALL"]["tp"] == 1
     with pytest.raises(InputError, match="relation 0: field 'tail_span'"):
         score_relations(predictions=[[wrong]], references=[[wrong]], mode="relaxed")
+
+
+def test_names_that_no_relation_has_are_told():
+    scorer = RelationScorer(symmetric=["treats", "y"], leave_out=["causes", "x", "z"])
+    scorer.add(prediction=[a_relation(type="causes")], reference=[a_relation()])
+    told = [line for line in scorer.result().notes if "spelling" in line]
+    assert told == [
+        "leave_out: no relation has the type 'x' or 'z'; check the spelling",
+        "symmetric: no relation has the type 'y'; check the spelling",
+    ]
+
+
+def test_scores_may_be_whole_numbers_of_any_length():
+    given = {"predictions": [[a_relation(score=10**400), a_relation(head="b", score=-(10**5000))]], "references": [[]]}
+    assert score_relations(**given, threshold=10**400)["ALL"]["fp"] == 1
+    with pytest.raises(InputError, match="a value too long to show"):
+        score_relations(predictions=[[a_relation(type=10**5000)]], references=[[]])
 
 
 @pytest.mark.parametrize("score", [None, math.inf, "0.5", True])
@@ -433,6 +452,39 @@ def test_a_scorer_is_as_it_was_after_an_error():
             RelationScorer.from_state(before | damage)
 
 
+WRONG_COUNTS = [-1, 1.5, 1.0, math.nan, math.inf, 10**30, True, None, "1", [1]]
+
+
+def test_a_state_holds_whole_numbers_that_agree():
+    wanted, found = [a_relation(), a_relation(head="b")], [a_relation(), a_relation(head="b", type="causes")]
+    scorer = RelationScorer(threshold=0.5, known_facts=[("aspirin", "treats", "pain")])
+    scorer.add(prediction=[*found, found[0], a_relation(score=0.1)], reference=wanted)
+    state, facts = scorer.state(), [("aspirin", "treats", "pain")]
+    assert state["counts"] == {"causes": [0, 1, 0, 0], "treats": [1, 1, 2, 1]}
+    assert state["confusion"] == [["treats", "causes", 1]]
+    assert RelationScorer.from_state(state, known_facts=facts).result() == scorer.result()
+    damages = [{"documents": wrong} for wrong in [*WRONG_COUNTS, 0]]
+    for place in range(4):
+        for wrong in WRONG_COUNTS:
+            numbers = [*state["counts"]["treats"]]
+            numbers[place] = wrong
+            damages.append({"counts": state["counts"] | {"treats": numbers}})
+    damages += [{"confusion": [["treats", "causes", wrong]]} for wrong in [*WRONG_COUNTS, 0, 2]]
+    damages += [{"dropped": [["repeats", "predictions", "treats", wrong]]} for wrong in [*WRONG_COUNTS, 0]]
+    damages += [{"confusion": [pair]} for pair in (["treats", "treats", 1], ["x", "causes", 1], ["treats", 3, 1])]
+    damages += [{"confusion": state["confusion"] * 2}, {"dropped": state["dropped"] * 2}]
+    damages += [{"dropped": [what]} for what in (["why", "predictions", "x", 1], ["repeats", "other", "x", 1])]
+    damages += [
+        {"counts": state["counts"] | more} for more in ({"ALL": [0, 1, 0, 0]}, {"x": [0, 0, 0, 0]}, {"x": [1, 1, 1]})
+    ]
+    damages += [
+        {"counts": state["counts"] | {"treats": numbers}} for numbers in ([3, 2, 3, 0], [2, 3, 1, 0], [1, 1, 2, 2])
+    ]
+    for damage in damages:
+        with pytest.raises(InputError, match="damaged"):
+            RelationScorer.from_state(state | damage, known_facts=facts)
+
+
 @pytest.mark.parametrize(
     ("changes", "kind", "differs", "options"),
     [
@@ -485,6 +537,14 @@ def test_intervals_depend_on_seed_and_counts_alone(corpus, random):
             assert one.low == one.high == pytest.approx(one.value)
     random.shuffle(corpus)
     assert bootstrap_relations(**split(corpus), **options) == found
+
+
+@pytest.mark.parametrize("resamples", [0, 1, 9, 100_001, True, 10.0])
+def test_draws_are_neither_too_few_nor_too_many(resamples):
+    with pytest.raises(InputError, match=f"resamples={resamples} is too"):
+        bootstrap_relations(predictions=[[]], references=[[]], resamples=resamples)
+    with pytest.raises(InputError, match=f"resamples={resamples} is too"):
+        compare_relations(references=[[]], first=[[]], second=[[]], resamples=resamples)
 
 
 def test_every_draw_is_scored_as_a_corpus():

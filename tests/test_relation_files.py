@@ -414,6 +414,130 @@ def test_files_that_are_not_there_and_formats_that_do_not_exist(tmp_path):
         [*read_relations(EXAMPLES / "references.jsonl", format="dygie")]
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_of_another_format_is_an_error_never_a_score_of_nothing(name):
+    for other, pair in PAIRS.items():
+        for side, path in zip(("references", "predictions"), pair, strict=True) if other != name else ():
+            message = fault(EXAMPLES / path, format=name, side=side, entities=EXAMPLES / PAIRS[name][0])
+            assert str(EXAMPLES / path) in message
+
+
+KINDS_OF_BRAT = ["E1\tT:T1", "E1\tT:T1 Role:T1", "A1\tSure T1", "A1\tHow T1 much more", "M1\tNegation T1"]
+KINDS_OF_BRAT += ["N1\tReference T1 C:1\tx", "#1\tNote T1\tany thing", "#1\tNote R1", "*\tEquiv T1 T1", "", " "]
+NO_BRAT = ["garbage", " R1\ttreats Arg1:T1 Arg2:T1", "r1\ttreats Arg1:T1 Arg2:T1", "E1\tT", "E1 T:T1", "A1\tSure"]
+NO_BRAT += ["M1", "N1\tReference T1", "# remark", "*\tEquiv", "*", "Event", "{}", "[]", "1|t|A title"]
+
+
+@pytest.mark.parametrize("line", KINDS_OF_BRAT + NO_BRAT)
+def test_lines_of_brat_are_of_kinds_that_brat_has(line, tmp_path):
+    path = tmp_path / "a.ann"
+    path.write_text(f"T1\tX 0 1\ta\n{line}\nR9\tr Arg1:T1 Arg2:T1\n")
+    if line in NO_BRAT:
+        for place in (path, tmp_path):
+            assert f"{path}, line 2: {line!r} is not " in fault(place)
+    else:
+        assert len(read(path)[0][0][1]) == 1
+
+
+def test_what_a_format_has_and_a_relation_does_not_is_counted(tmp_path):
+    path = tmp_path / "a.ann"
+    path.write_text("T1\tX 0 1;4 5\ta b\nT2\tX 0 1\ta\nR1\tr Arg1:T1 Arg2:T2\n")
+    (document,), notes = read(path)
+    assert document[1][0]["head_span"] == [0, 5]
+    assert notes == [f"{path}: 1 entity in several pieces, each with a span from its first character to its last"]
+    path = tmp_path / "a.pubtator"
+    path.write_text("1|t|A b.\n1|a|C d.\n1\t0\t1\tA\tX\tM:1\n1\t5\t6\tc\tX\tM:2\n1\tr\tM:1\tM:2\tNovel\n")
+    _, notes = read(path)
+    assert len(notes) == 1
+    assert "1 mention with another text than title and abstract" in notes[0]
+
+
+def test_predictions_of_nothing_are_none_of_each_document_of_docred(tmp_path):
+    wanted = EXAMPLES / "docred-references.json"
+    nothing = dump(tmp_path / "nothing.json", [])
+    for more in ((), ("--format", "docred"), ("--against", EXAMPLES / "docred-predictions.json")):
+        found = scores("--references", wanted, "--predictions", nothing, *more)
+        assert (found["documents"], found["formats"]["predictions"]) == (3, "docred")
+        total = found["scores"]["ALL"]
+        assert (total["tp"], total["fp"], total["fn"]) == (0, 0, 4)
+
+
+@pytest.mark.parametrize("name", ["json", "jsonl", "spert", "pubtator"])
+def test_an_empty_file_of_predictions_is_refused_where_documents_should_be_in_it(name, tmp_path):
+    path = tmp_path / EXAMPLES.joinpath(PAIRS[name][1]).name
+    path.write_text("[]" if path.suffix == ".json" else "")
+    wanted = EXAMPLES / PAIRS[name][0]
+    assert str(path) in refused("--references", wanted, "--predictions", path)
+    assert "have document" in (told := refused("--references", wanted, "--predictions", path, "--format", name)) or (
+        "0 predictions and 3 references" in told
+    )
+
+
+def test_documents_with_other_texts_are_no_pair(tmp_path):
+    spert_files = [EXAMPLES / one for one in PAIRS["spert"]]
+    turned = dump(tmp_path / "turned.json", json.loads(spert_files[1].read_text())[::-1])
+    words = ("--references", spert_files[0], "--by-position", "--predictions")
+    told = refused(*words, turned)
+    assert f"{spert_files[0]} and {turned}: document 'made-up-1' has one text in the references and another" in told
+    assert "document 'made-up-1'" in refused(*words, spert_files[1], "--against", turned)
+    bare = [{name: value for name, value in one.items() if name != "orig_id"} for one in spert()]
+    other = [one | {"tokens": ["a", "c"]} for one in bare]
+    paths = [dump(tmp_path / f"{at}.json", [*bare, *one]) for at, one in enumerate((bare, other))]
+    assert scores("--references", paths[0], "--predictions", paths[0])["scores"]["ALL"]["tp"] == 2
+    assert "document 1 has one text" in refused("--references", paths[0], "--predictions", paths[1])
+    wanted = dump(tmp_path / "wanted.jsonl", dygie())
+    found = dump(tmp_path / "found.jsonl", dygie(sentences=[["a", "b"], ["d"]]))
+    assert "document 'd' has one text" in refused("--references", wanted, "--predictions", found)
+    for folder, text in (("one", "a b"), ("two", "a  b")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.txt").write_text(text)
+        (tmp_path / folder / "x.ann").write_text("T1\tX 0 1\ta\nR1\tr Arg1:T1 Arg2:T1\n")
+    assert "document 'x' has" in refused("--references", tmp_path / "one", "--predictions", tmp_path / "two")
+    (tmp_path / "two" / "x.txt").unlink()
+    assert scores("--references", tmp_path / "one", "--predictions", tmp_path / "two")["scores"]["ALL"]["tp"] == 1
+
+
+def test_spans_of_tokens_are_not_those_of_characters():
+    words = ("--by-position", "--references", EXAMPLES / "dygie.jsonl", "--predictions", EXAMPLES / "brat-predictions")
+    assert scores(*words)["settings"]["match"] == "text"
+    for more in (("--match", "span"), ("--mode", "relaxed")):
+        assert "spans of references (dygie) are of tokens and predictions (brat) are of characters" in (
+            refused(*words, *more)
+        )
+
+
+def test_lines_of_pubtator_are_told_what_they_are(tmp_path):
+    path = tmp_path / "a.pubtator"
+    for line in ("garbage", "1\tr", "1\t" + "9" * 5000 + "\t1\ta\tX\tM"):
+        path.write_text(f"1|t|a\n{line}\n")
+        assert f"{path}, line 2: is no mention" in fault(path)
+
+
+def test_nothing_is_said_of_a_file_that_is_something_else():
+    notes = []
+    with pytest.raises(InputError, match="has no field 'sentences'"):
+        [*read_relations(EXAMPLES / "references.jsonl", format="dygie", side="predictions", note=notes.append)]
+    assert notes == []
+
+
+def test_numbers_of_any_length_and_the_field_that_a_score_is_from(tmp_path):
+    long = TREATS | {"score": 10**400}
+    path = dump(tmp_path / "long.json", {"references": [[TREATS]], "predictions": [[long, TREATS | {"head": "b"}]]})
+    found = scores(path, "--threshold", "0.5")
+    assert found["scores"]["ALL"]["tp"] == 1
+    assert found["without_score"] == {"treats": 1}
+    assert any("1 relation has no score" in line for line in found["notes"])
+    assert str(10**400) in errors_table(iter_errors(predictions=[[long]], references=[[]]))
+    for field in ("score", "confidence"):
+        path = dump(tmp_path / f"{field}.json", {"references": [[]], "predictions": [[TREATS | {field: "high"}]]})
+        told = refused(path, "--threshold", "0.5")
+        assert f"{path}: predictions, document 0, relation 0: field {field!r} is 'high'" in told
+    path = dump(tmp_path / "spert.json", spert(relations=[{"type": "r", "head": 0, "tail": 1, "confidence": []}]))
+    assert "field 'confidence' is []" in refused("--references", path, "--predictions", path, "--threshold", "1")
+    path = dump(tmp_path / "a.jsonl", dygie(relations=[[[0, 1, 2, 2, "r", "high"]]]))
+    assert "[0, 1, 2, 2, 'r', 'high'] is not" in fault(path)
+
+
 def test_deep_or_huge_json_is_refused_not_a_crash(tmp_path):
     path = tmp_path / "deep.json"
     path.write_text("[" * 200_000)
@@ -546,6 +670,31 @@ def test_facts_are_read_from_tables_and_from_relations(tmp_path):
         read_facts(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\tr\n", "line 1: has 2 columns, expected head, type, tail"),
+        ("a\tr\tb\tc\n", "line 1: has 4 columns"),
+        ("a\n", "line 1: has 1 column,"),
+        ("a\tr\tb\na\t\tb\n", "line 2: has an empty column"),
+        ("", "line 1: has no columns"),
+        ("\n\n", "line 1: has no columns"),
+    ],
+)
+def test_tables_of_facts_have_three_columns(text, message, tmp_path):
+    path = tmp_path / "facts.tsv"
+    path.write_text(text)
+    assert f"{path}, {message}" in refused(EXAMPLES / "both.json", "--known-facts", path)
+
+
+def test_a_header_of_facts_is_no_fact(tmp_path):
+    path = tmp_path / "facts.tsv"
+    path.write_text("head\ttype\ttail\na\tr\tb\nhead\ttype\ttail\n")
+    assert read_facts(path) == {("a", "r", "b"), ("head", "type", "tail")}
+    path.write_text("head\ttype\ttail\n")
+    assert read_facts(path) == set()
+
+
 # The command
 
 
@@ -654,6 +803,59 @@ def test_the_table_names_mode_and_types_and_the_page_and_errors_are_written(tmp_
     assert other.read_text() == "mine"
 
 
+def test_options_that_do_nothing_are_told_or_refused():
+    path = EXAMPLES / "both.json"
+    for option, name in (("--leave-out", "leave_out"), ("--symmetric", "symmetric"), ("--types", "relation_types")):
+        notes = scores(path, option, "treats,zz")["notes"]
+        assert [line for line in notes if "zz" in line] == [
+            f"{name}: no relation has the type 'zz'; check the spelling"
+        ]
+    told = refused(path, "--mode", "relaxed", "--match", "text")
+    assert told == "mode='relaxed' compares spans, match='text' texts; choose one of the two"
+    for number in ("1", "9", "100001"):
+        assert f"resamples={number} is too " in refused(path, "--bootstrap", number)
+    assert scores(path, "--bootstrap", "10")["resamples"] == 10
+
+
+def test_errors_of_documents_name_the_file_of_their_side(tmp_path):
+    files = [EXAMPLES / one for one in PAIRS["jsonl"]]
+    words = ("--references", files[0], "--predictions", files[1])
+    told = refused(*words, "--match", "span")
+    assert re.match(rf"{re.escape(str(files[1]))}: predictions, document '[^']+', relation 0: field 'head_span'", told)
+    short = tmp_path / "short.json"
+    short.write_text(json.dumps(json.loads((EXAMPLES / "predictions.json").read_text())[:2]))
+    wanted = EXAMPLES / "references.json"
+    told = refused("--references", wanted, "--predictions", short)
+    assert told.startswith(f"{wanted} and {short}: 2 predictions and 3 references")
+    assert refused("--references", files[0], "--predictions", wanted).startswith(f"{files[0]} and {wanted}: one of")
+    lines = files[1].read_text().splitlines(keepends=True)
+    lost = tmp_path / "lost.jsonl"
+    lost.write_text("".join(lines[1:]))
+    assert refused("--references", files[0], "--predictions", lost).startswith(
+        f"{files[0]} and {lost}: only the references"
+    )
+    against = dump(tmp_path / "against.json", [[TREATS | {"score": "high"}], [], []])
+    words = ("--references", wanted, "--predictions", EXAMPLES / "predictions.json", "--threshold", "0.5")
+    assert refused(*words, "--against", against).startswith(f"{against}: predictions, document 0, relation 0: field")
+
+
+def test_outputs_are_places_of_their_own(tmp_path):
+    source = tmp_path / "both.json"
+    source.write_bytes((EXAMPLES / "both.json").read_bytes())
+    same, link, hard, dangling = (tmp_path / name for name in ("e.tsv", "link.json", "hard.json", "dangling"))
+    link.symlink_to(source)
+    hard.hardlink_to(source)
+    dangling.symlink_to(same)
+    for option in ("--html", "--errors"):
+        for path in (source, link, hard, tmp_path / "x" / ".." / "both.json"):
+            assert "which is read" in refused(source, option, path)
+        assert "is a file, expected a folder" in refused(source, option, source / "page.html")
+    for other in (same, dangling, tmp_path / "x" / ".." / "e.tsv"):
+        assert "choose another name for one" in refused(source, "--errors", same, "--html", other)
+    assert not same.exists()
+    assert source.read_bytes() == (EXAMPLES / "both.json").read_bytes()
+
+
 def test_nothing_is_written_when_the_input_is_bad(cases, tmp_path):
     page, errors = tmp_path / "page.html", tmp_path / "errors.tsv"
     refused(cases / "c52-re-bad-fields-null.json", "--html", page, "--errors", errors)
@@ -689,12 +891,13 @@ def hostile():
 def test_texts_of_any_kind_are_text_in_the_page_the_table_and_on_the_screen(tmp_path):
     path = dump(tmp_path / "both.json", hostile())
     page, errors = tmp_path / "page.html", tmp_path / "errors.tsv"
-    done = command(path, "--html", page, "--errors", errors)
+    done = command(path, "--html", page, "--errors", errors, "--leave-out", "x\x1b[31m\u202e")
     assert done.returncode == 0, done.stderr
+    assert r"x\x1b[31m\u202e" in done.stderr
     assert "[bold]" in done.stdout
     html, table = page.read_text(encoding="utf-8"), errors.read_bytes().decode()
-    for text in (done.stdout, html):
-        assert not {*text} & {"\x1b", "\u202e", "\r"}
+    for text in (done.stdout, done.stderr, html, table):
+        assert not {*text} & {"\x1b", "\u202e", "\r", "\0"}
     assert "<script" not in html
     assert "&lt;script&gt;alert(1)" in html
     lines = table.split("\n")

@@ -13,13 +13,14 @@ from openbiolink.errors import InputError
 from openbiolink.files import UTF8_BOM, check_file, iter_lines, iter_unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from openbiolink.files import Note
 
 Side = Literal["references", "predictions"]
 Relations = list[Mapping[str, Any]]
+Text = tuple[str, ...] | str
 
 ID_FIELDS = ("id", "doc_id", "document_id", "doc_key")
 WORDS = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
@@ -64,13 +65,13 @@ class Placed(NamedTuple):
         place: file and line, or file and number, for messages.
         id: None where the file has none.
         relations: of the document.
-        text: that its spans are of, to compare; None where the file has none.
+        text: that its spans are of: tokens, or one text of characters; None where the file has none.
     """
 
     place: str
     id: str | None
     relations: Relations
-    text: str | None = None
+    text: Text | None = None
 
 
 class Unplaced(NamedTuple):
@@ -84,7 +85,7 @@ class Unplaced(NamedTuple):
 
     id: str | None
     relations: Relations
-    text: str | None
+    text: Text | None
 
 
 def holds_both(content: object) -> bool:
@@ -194,11 +195,6 @@ def counted(number: int, word: str, several: str | None = None) -> str:
     ('1 relation', '2 entities', '0 columns')
     """
     return f"{number:,} {word if number == 1 else several or f'{word}s'}"
-
-
-def joined(tokens: Iterable[str]) -> str:
-    """Tokens as one text that no other tokens have."""
-    return "\0".join(tokens)
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number)

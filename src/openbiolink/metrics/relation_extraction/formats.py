@@ -20,7 +20,6 @@ from openbiolink.metrics.relation_extraction.fields import (
     holds_both,
     id_of,
     iter_objects,
-    joined,
     of_kind,
     scored,
     shortened,
@@ -118,7 +117,7 @@ def read_dygie(source: Source, *, own: bool = False) -> Iterator[Placed]:
             relations.append(_dygie_relation(entry, tokens, types, at))
             if names[1] is not None:
                 _count_unlisted(relations[-1], source, counts, at)
-        yield Placed(place, id_of(record, place), relations, joined(tokens))
+        yield Placed(place, id_of(record, place), relations, tuple(tokens))
     _note_entities(source, counts)
 
 
@@ -230,7 +229,7 @@ def read_spert(source: Source) -> Iterator[Placed]:
                 start, stop, kind = _numbered(entities, field_of(relation, end, int, at), f"{at}, field {end!r}")
                 found |= _token_end(end, tokens, (start, stop), at) | {f"{end}_type": kind}
             relations.append(found)
-        yield Placed(place, id_of(record, place, ("orig_id", *ID_FIELDS)), relations, joined(tokens))
+        yield Placed(place, id_of(record, place, ("orig_id", *ID_FIELDS)), relations, tuple(tokens))
 
 
 def _numbered(entities: Sequence[Any], number: int, place: str) -> Any:

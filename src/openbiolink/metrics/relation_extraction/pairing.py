@@ -11,7 +11,7 @@ from openbiolink.metrics.relation_extraction.fields import Unplaced, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from openbiolink.metrics.relation_extraction.fields import Relations, Side
+    from openbiolink.metrics.relation_extraction.fields import Relations, Side, Text
 
     Named = tuple[str | None, Relations]  # id and relations of a document
     Both = Iterable[tuple[Unplaced | None, Unplaced | None]]
@@ -33,7 +33,7 @@ class Pair(NamedTuple):
     id: str | None
     references: Relations
     predictions: Relations
-    text: str | None
+    text: Text | None
 
 
 def pair_documents(
@@ -69,7 +69,7 @@ def pair_texts(
     by_position: bool = False,
     files: Mapping[Side, object] | None = None,
 ) -> Iterator[Pair]:
-    """As `pair_documents`, and the two texts of a document must be the same where both are known.
+    """As `pair_documents`, and the two texts of a document must be the same where both are tokens, or both characters.
 
     Args:
         references: of one file.
@@ -93,7 +93,7 @@ def pair_texts(
         raise _one_sided(files)
     for number, (one, other) in enumerate(pairs):
         name = one.id if one.id is not None else other.id
-        if one.text is not None and other.text is not None and one.text != other.text:
+        if one.text is not None and type(one.text) is type(other.text) and one.text != other.text:
             raise InputError(
                 f"{_place(files)}document {number if name is None else name!r} has one text in the references and "
                 "another in the predictions, so its spans cannot be compared; give the documents of one text on both "
@@ -153,6 +153,6 @@ def _by_id(both: Both, files: Mapping[Side, object] | None) -> Iterator[tuple[Un
         if alone := [*rest]:
             more = f" and {len(alone) - SHOWN:,} more" if alone[SHOWN:] else ""
             raise InputError(
-                f"{_place(files, word)}only the {word} have document {', '.join(map(repr, alone[:SHOWN]))}{more}; "
+                f"{_place(files)}only the {word} have document {', '.join(map(repr, alone[:SHOWN]))}{more}; "
                 "give every document on both sides, with an empty list where it has no relation"
             )
