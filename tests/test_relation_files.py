@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from browser import find_browser, open_page
 from conftest import ROOT
 from openbiolink.cli import app
 from openbiolink.errors import InputError, visible
@@ -904,6 +905,32 @@ def test_texts_of_any_kind_are_text_in_the_page_the_table_and_on_the_screen(tmp_
     assert {line.count("\t") for line in lines[:-1]} == {len(HEADER) - 1}
     assert len(lines) == 4
     assert scores(path)["scores"] == score_relations(**hostile())
+
+
+@pytest.mark.skipif(find_browser() is None, reason="there is no browser")
+def test_the_page_on_paper_and_on_a_narrow_screen(tmp_path):
+    kinds = [f"a-rather-long-name-{number}" for number in range(40)]
+    both = {"references": [[TREATS | {"type": kind} for kind in kinds]], "predictions": [[TREATS]]}
+    path = tmp_path / "page.html"
+    assert invoke(dump(tmp_path / "both.json", both), "--html", path).exit_code == 0
+    rest = "[...document.querySelectorAll('details tbody td')]"
+    with open_page(path.as_uri(), tmp_path / "profile") as page:
+        page.wait("document.querySelector('footer') !== null && document.readyState === 'complete'")
+        assert page.run(f"{rest}.length") > 40
+        assert not page.run(f"{rest}.some(cell => cell.checkVisibility({{contentVisibilityAuto: true}}))")
+        page.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
+        table = "document.querySelector('#table-types')"
+        assert page.run(f"{table}.querySelector('thead th:nth-child(2)').innerText") == "F1"
+        edges = f"[...{table}.querySelectorAll('td:nth-child(2)')].map(cell => cell.getBoundingClientRect().right)"
+        assert 0 < page.run(f"Math.max(...{edges})") < 400
+        page.call("Emulation.clearDeviceMetricsOverride")
+        page.call("Emulation.setEmulatedMedia", media="print")
+        assert page.run(f"{rest}.every(cell => cell.getBoundingClientRect().height > 0)")
+        assert page.run("getComputedStyle(document.querySelector('tfoot')).display") == "table-row-group"
+        bars = "[...document.querySelectorAll('.stacks svg')].map(bar => bar.getBoundingClientRect().height)"
+        assert page.run(f"{bars}.length") == 41
+        assert page.run(f"Math.max(...{bars})") < 40
+        assert page.run("getComputedStyle(document.querySelector('figure')).breakInside") == "auto"
 
 
 def test_a_page_is_the_same_bytes_for_the_same_scores_in_any_order():
