@@ -130,10 +130,14 @@ def test_an_unknown_module_is_refused_with_those_there_are():
 
 def test_a_second_copy_takes_the_place_of_the_first(tmp_path):
     copy = huggingface.install(tmp_path)
-    (copy / "README.md").write_text("changed", encoding="utf-8")
     (copy / "app.py").unlink()
     (copy / "__pycache__").mkdir()
     assert huggingface.install(str(tmp_path)) == copy
+    (copy / "README.md").write_text("changed", encoding="utf-8")
+    with pytest.raises(InputError, match=r"README\.md is not as this version writes it.*overwrite=True"):
+        huggingface.install(tmp_path)
+    assert (copy / "README.md").read_text(encoding="utf-8") == "changed"
+    assert huggingface.install(tmp_path, overwrite=True) == copy
     assert {path.name: path.read_bytes() for path in copy.iterdir()} == {
         name: (HOME / "relation_extraction" / name).read_bytes()
         for name in ("README.md", "app.py", "requirements.txt", "relation_extraction.py")

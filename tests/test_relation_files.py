@@ -665,6 +665,9 @@ def test_facts_are_read_from_tables_and_from_relations(tmp_path):
     assert ("0", "treats", "1") not in read_facts(EXAMPLES / "docred-references.json")
     names = docred(vertexSet=[[{"name": "a", "type": "X"}, {"name": "A", "type": "X"}], [{"name": "b", "type": "Y"}]])
     assert read_facts(dump(tmp_path / "d.json", names)) == {("a", "r", "b"), ("A", "r", "b")}
+    packed = tmp_path / "a.ann.gz"
+    packed.write_bytes(gzip.compress((EXAMPLES / "brat-references" / "made-up-1.ann").read_bytes()))
+    assert fact in read_facts(packed)
     path = tmp_path / "bad.tsv"
     path.write_text("a\tr\tb\n\na\tr\n")
     with pytest.raises(InputError, match=r"bad\.tsv, line 3: has 2 columns, expected head, type, tail"):
@@ -905,6 +908,7 @@ def test_texts_of_any_kind_are_text_in_the_page_the_table_and_on_the_screen(tmp_
     assert {line.count("\t") for line in lines[:-1]} == {len(HEADER) - 1}
     assert len(lines) == 4
     assert scores(path)["scores"] == score_relations(**hostile())
+    assert invoke(path, "--json").stdout.replace("\n", "").isprintable()
 
 
 @pytest.mark.skipif(find_browser() is None, reason="there is no browser")

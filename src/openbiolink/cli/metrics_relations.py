@@ -143,7 +143,7 @@ def relations(
     found["notes"] = [*(without_folders(line, paths) for line in said), *found["notes"]]
     written = _write(found, mistakes, html, errors)
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
+        print(_json(found))
         return
     for table in _tables(found):
         page_console().print(table)
@@ -371,6 +371,12 @@ def _write(
         check_relations_page(html)
         write_text(html, page)
     return [path for path in (errors, html) if path is not None]
+
+
+def _json(found: Mapping[str, Any]) -> str:
+    """The JSON, in which everything that is not seen, or moves what is, is an escape."""
+    text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
+    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
 
 
 def _tables(found: Mapping[str, Any]) -> list[RenderableType]:

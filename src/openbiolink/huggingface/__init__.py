@@ -38,25 +38,34 @@ def path(name: str) -> str:
     return str(Path(__file__).resolve().parent / name)
 
 
-def install(folder: str | Path) -> Path:
+def install(folder: str | Path, *, overwrite: bool = False) -> Path:
     """Copy the module `relation_extraction` to where its published name leads, without a network.
 
     In `folder`, `evaluate.load("Ikala-allen/relation_extraction")` finds the copy, since a folder of that name comes
-    before the hub. A copy that is there already is replaced whole, also where somebody changed it.
+    before the hub. A copy that is there already is made whole.
 
     Args:
         folder: that programs will run in; made if it is absent.
+        overwrite: replace files of the copy that are not as this version writes them: changed by somebody, or written
+            by another version.
 
     Returns:
         The folder of the copy, `folder/Ikala-allen/relation_extraction`.
 
     Raises:
-        InputError: the place holds something else, or nothing can be written there; it stays as it was.
+        InputError: the place holds something else, a file there differs and `overwrite` was not said, or nothing can
+            be written there; it stays as it was.
     """
     name = "relation_extraction"
     files = (*FILES, f"{name}.py")
     source, target = Path(path(name)), Path(folder) / OWNER / name
     try:
+        others = [file for file in files if (target / file).is_file() and not overwrite]
+        if changed := [file for file in others if (target / file).read_bytes() != (source / file).read_bytes()]:
+            raise InputError(
+                f"{target}: {changed[0]} is not as this version writes it; keep it elsewhere if you changed it, then "
+                "say overwrite=True"
+            )
         with replaced_folder(target, owned={*files, LEFT_BY_PYTHON}.__contains__) as fresh:
             for file in files:
                 shutil.copyfile(source / file, fresh / file)

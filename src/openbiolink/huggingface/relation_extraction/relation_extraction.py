@@ -35,7 +35,7 @@ Args:
     references: the right relations of the same documents, in the same order.
     mode: `strict` (default): heads, tails and their types must be equal. `boundaries`: entity types do not matter.
         `relaxed`: as strict, but spans need only share a place.
-    match: what of heads and tails is compared: `text` (default), `span` or `id`.
+    match: what of heads and tails is compared: `text` (default), `span` (always in mode `relaxed`) or `id`.
     relation_types: the only relation types that count; by default those of either side.
     types_from: `union` (default) of both sides, or `references`, where predictions of other types do not count.
     symmetric: relation types for which head and tail may change places.

@@ -14,9 +14,11 @@ COUNT = "a whole number from 0 on"
 TAILLE = "Taillé et al. 2020, [arXiv 2009.10684](https://arxiv.org/abs/2009.10684)"
 LEWIS = "Lewis 1991, Evaluating Text Categorization"
 YANG = "Yang & Liu 1999, A Re-examination of Text Categorization Methods"
+SKLEARN = "common practice, as in scikit-learn's `precision_recall_fscore_support`"
 DOCRED = "Yao et al. 2019, DocRED, [arXiv 1906.06127](https://arxiv.org/abs/1906.06127)"
 RIJSBERGEN = "van Rijsbergen 1979, Information Retrieval, chapter 7"
-ALONE = "a verdict by itself: a system that says nothing, or everything, can make it perfect"
+SUREST = "a verdict by itself: a system that says only its one surest relation can make it perfect"
+EVERYTHING = "a verdict by itself: a system that says everything can make it perfect"
 RARE = "saying how a system does on rare types: the common ones decide it"
 FEW = "types with a few relations each: one relation may move it by many points"
 
@@ -68,14 +70,14 @@ MEANINGS: Mapping[str, Meaning] = MappingProxyType(
             formula="tp / (tp + fp), 0 where there is no tp",
             range=RATIO,
             source=RIJSBERGEN,
-            not_for=ALONE,
+            not_for=SUREST,
         ),
         "r": Meaning(
             key="scores.ALL.r",
             formula="tp / (tp + fn), 0 where there is no tp",
             range=RATIO,
             source=RIJSBERGEN,
-            not_for=ALONE,
+            not_for=EVERYTHING,
         ),
         "f1": Meaning(
             key="scores.ALL.f1",
@@ -101,14 +103,14 @@ MEANINGS: Mapping[str, Meaning] = MappingProxyType(
             key="support.ALL",
             formula="different relations of the references: tp + fn",
             range=COUNT,
-            source=TAILLE,
+            source=SKLEARN,
             not_for="judging a system: it says how much a row can be trusted",
         ),
         "weighted f1": Meaning(
             key="weighted.f1",
             formula="mean of f1 over types, each as often as its support; p and r likewise",
             range=RATIO,
-            source=YANG,
+            source=f'{SKLEARN} with `average="weighted"`',
             not_for="finding types that are only predicted: their support is 0, so they do not count",
         ),
         "ign f1": Meaning(

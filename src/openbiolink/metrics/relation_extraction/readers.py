@@ -247,10 +247,7 @@ def _checked(documents: Iterator[Placed]) -> Iterator[Unplaced]:
 
 def _recognised(source: Source) -> str:
     """The format of a file by its name and its content."""
-    path = source.path
-    name = path.name.lower()
-    for ending in PACKED:
-        name = name.removesuffix(ending)
+    path, name = source.path, _bare_name(source.path)
     if path.is_dir() or name.endswith(".ann"):
         return "brat"
     first = next((line for line in iter_beginning(path) if line.strip()), "").lstrip()
@@ -263,6 +260,14 @@ def _recognised(source: Source) -> str:
         return "jsonl"
     fault = "is in no format that is known here" if first else "is empty, so it says no format"
     raise InputError(f"{path}: {fault}; say which with --format, one of {', '.join(FORMATS)}")
+
+
+def _bare_name(path: Path) -> str:
+    """The name of a file in small letters, without what says how it is packed."""
+    name = path.name.lower()
+    for ending in PACKED:
+        name = name.removesuffix(ending)
+    return name
 
 
 def iter_beginning(path: Path) -> Iterator[str]:
@@ -310,7 +315,7 @@ def _kind_of_json(source: Source) -> str:
 
 def _is_table(path: Path) -> bool:
     """Whether a file is a table: no line of it is that of another format, as far as its name and first line show."""
-    if path.is_dir() or path.name.lower().endswith(".ann"):
+    if path.is_dir() or _bare_name(path).endswith(".ann"):
         return False
     first = next((line for line in iter_beginning(path) if line.strip()), "")
     return not first.startswith(("{", "[")) and not PUBTATOR_TEXT.match(first)
