@@ -514,10 +514,14 @@ def test_lines_of_pubtator_are_told_what_they_are(tmp_path):
         assert f"{path}, line 2: is no mention" in fault(path)
 
 
-def test_nothing_is_said_of_a_file_that_is_something_else():
+def test_nothing_is_said_of_a_file_that_is_something_else(tmp_path):
     notes = []
-    with pytest.raises(InputError, match="has no field 'sentences'"):
-        [*read_relations(EXAMPLES / "references.jsonl", format="dygie", side="predictions", note=notes.append)]
+    for path, field in (
+        (EXAMPLES / "references.jsonl", "sentences"),
+        (dump(tmp_path / "a.jsonl", {"sentences": [["a"]]}), "relations"),
+    ):
+        with pytest.raises(InputError, match=f"has no field '{field}'"):
+            [*read_relations(path, format="dygie", side="predictions", note=notes.append)]
     assert notes == []
 
 
@@ -898,6 +902,9 @@ def test_texts_of_any_kind_are_text_in_the_page_the_table_and_on_the_screen(tmp_
     done = command(path, "--html", page, "--errors", errors, "--leave-out", "x\x1b[31m\u202e")
     assert done.returncode == 0, done.stderr
     assert r"x\x1b[31m\u202e" in done.stderr
+    told = command(path, "--leave-out", HOSTILE).stderr
+    assert r"[bold]\t\x1b[31m\u202e (1)" in told
+    assert not {*told} & {"\x1b", "\u202e"}
     assert "[bold]" in done.stdout
     html, table = page.read_text(encoding="utf-8"), errors.read_bytes().decode()
     for text in (done.stdout, done.stderr, html, table):
@@ -913,7 +920,7 @@ def test_texts_of_any_kind_are_text_in_the_page_the_table_and_on_the_screen(tmp_
 
 @pytest.mark.skipif(find_browser() is None, reason="there is no browser")
 def test_the_page_on_paper_and_on_a_narrow_screen(tmp_path):
-    kinds = [f"a-rather-long-name-{number}" for number in range(40)]
+    kinds = [f"a rather long name of a relation that nobody gives one, {number}" for number in range(40)]
     both = {"references": [[TREATS | {"type": kind} for kind in kinds]], "predictions": [[TREATS]]}
     path = tmp_path / "page.html"
     assert invoke(dump(tmp_path / "both.json", both), "--html", path).exit_code == 0
@@ -929,7 +936,7 @@ def test_the_page_on_paper_and_on_a_narrow_screen(tmp_path):
         assert 0 < page.run(f"Math.max(...{edges})") < 400
         page.call("Emulation.clearDeviceMetricsOverride")
         page.call("Emulation.setEmulatedMedia", media="print")
-        assert page.run(f"{rest}.every(cell => cell.getBoundingClientRect().height > 0)")
+        assert page.run(f"{rest}.every(cell => cell.checkVisibility({{contentVisibilityAuto: true}}))")
         assert page.run("getComputedStyle(document.querySelector('tfoot')).display") == "table-row-group"
         bars = "[...document.querySelectorAll('.stacks svg')].map(bar => bar.getBoundingClientRect().height)"
         assert page.run(f"{bars}.length") == 41
